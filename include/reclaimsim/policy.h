@@ -10,7 +10,8 @@
  *  - A folio is the policy's from add() until del(), or until the policy itself takes it off with
  *    rs_isolate(). A folio sits on exactly one of the policy's lists. Handles are pfn_t.
  *  - May write: its private areas, folio.priv, PG_referenced, PG_active, PG_workingset, PG_reclaim
- *    of folios, and its lists. Everything else goes through services.
+ *    of folios, and its lists. Everything else goes through services. One exception: a MADV_FREE
+ *    folio found dirty on a file list gets PG_swapbacked again from the policy that meets it.
  *  - No allocation after init() and lruvec_init(), no I/O, no host clock, no static mutable data.
  */
 #ifndef RECLAIMSIM_POLICY_H
@@ -48,6 +49,7 @@ struct rs_tunables {
 	uint32_t batch_size; /* entries of a CPU's folio batch: 15 (6.1) or 31 */
 	bool exec_prefault_young; /* fault-around PTEs start young (x86) or old (arm64) */
 	bool sort_dirty;     /* MGLRU: dirty and writeback folios are sorted, not isolated */
+	bool memory_tiering; /* numa_balancing bit 1: kswapd works up to the promo mark */
 	uint16_t nr_nodes;
 };
 
@@ -205,25 +207,43 @@ struct rs_policy_ops {
 	 * Required. Kernel: lruvec_add_folio(), lruvec_add_folio_tail().
 	 */
 	void (*add)(struct rs_ctx *, struct rs_lruvec *, pfn_t, bool tail);
-	/* Off its list: freed outside reclaim, or about to be re-added. Required. lruvec_del_folio(). */
+	/*
+	 * Off its list: freed outside reclaim, or about to be re-added. MGLRU leaves PG_active set if
+	 * the folio was in an active generation, so a mover that means "inactive" (rotation,
+	 * deactivation, MADV_FREE, mlock) clears PG_active between del() and add(), as the kernel's do.
+	 * Required. Kernel: lruvec_del_folio().
+	 */
 	void (*del)(struct rs_ctx *, struct rs_lruvec *, pfn_t);
 
-	/* Before it enters the lru_add batch, inside a page fault of vma. Kernel: folio_add_lru(). */
+	/*
+	 * Before it enters the lru_add batch, inside a page fault of vma: the faulting folio, COW copies
+	 * and everything read ahead by that fault; not by a task in reclaim. Kernel: folio_add_lru().
+	 */
 	void (*fault_add)(struct rs_ctx *, pfn_t, const struct rs_vma *);
 	/* read(), tmpfs, munmap of a young file PTE. Kernel: swap.c folio_mark_accessed(). */
 	void (*mark_accessed)(struct rs_ctx *, pfn_t);
 
 	/* Evicted for target memcg: the shadow to leave. NULL: no shadow. workingset_eviction(). */
 	struct rs_shadow (*evict)(struct rs_ctx *, pfn_t, uint16_t target_memcg);
-	/* Found a shadow; the folio is charged, not yet in a batch. workingset_refault(). */
+	/*
+	 * Found a shadow; the folio is charged, not yet in a batch. in_fault: inside a page fault of a
+	 * VMA with recency (rs_vma_has_recency()). Kernel: workingset_refault().
+	 */
 	void (*refault)(struct rs_ctx *, pfn_t, const struct rs_shadow *, bool in_fault);
 
-	/* Reclaim from one lruvec: adds to sc->nr_reclaimed. Required. Kernel: shrink_lruvec(). */
+	/*
+	 * Reclaim from one lruvec: adds to sc->nr_reclaimed. The engine holds a block plug around the
+	 * call, so asynchronous swap writes complete behind it. Required. Kernel: shrink_lruvec().
+	 */
 	void (*shrink_lruvec)(struct rs_ctx *, struct rs_lruvec *, struct rs_scan *);
 	/* Before the groups of a node are visited. Kernel: prepare_scan_control(). */
 	void (*prepare)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
-	/* Replaces the walk over groups in global reclaim. Kernel: lru_gen_shrink_node(). */
-	void (*shrink_root)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
+	/*
+	 * Replaces the walk over groups in reclaim of the root (target_memcg 0), memory.reclaim on the
+	 * root included; one plug around the call. False: not here, the engine walks the groups.
+	 * Kernel: lru_gen_shrink_node().
+	 */
+	bool (*shrink_root)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 	/* kswapd, before each pass. Kernel: kswapd_age_node(). */
 	void (*age_node)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 	/* The end of a reclaim run, on the target's lruvec. Kernel: snapshot_refaults(). */
@@ -239,13 +259,21 @@ struct rs_policy_ops {
 	 */
 	bool (*referenced_one)(struct rs_ctx *, struct rs_pvmw *, struct rs_scan *);
 
-	/* Address spaces come, go, are switched to, move between groups. Kernel: lru_gen_add_mm() ... */
+	/*
+	 * Address spaces come, go, are switched to (every switch of a CPU to one of its tasks, from a
+	 * kernel thread too, and exec), move between groups (mm->memcg is the new one).
+	 * Kernel: lru_gen_add_mm(), lru_gen_del_mm(), lru_gen_use_mm(), lru_gen_migrate_mm().
+	 */
 	void (*mm_add)(struct rs_ctx *, struct rs_mm *);
 	void (*mm_del)(struct rs_ctx *, struct rs_mm *);
 	void (*mm_switch)(struct rs_ctx *, struct rs_mm *);
 	void (*mm_migrate)(struct rs_ctx *, struct rs_mm *, uint16_t old_memcg);
 
-	/* Groups. offline is called before the folios move (7.2) or are left (older). */
+	/*
+	 * Groups, the root included. memcg_offline: before 7.2 the folios stay. In 7.2 the policy moves
+	 * its lists and their sizes to the parent's lruvecs here (all nodes); the engine then charges
+	 * the folios to the parent without del() and add(). Kernel: lru_gen_reparent_memcg().
+	 */
 	void (*memcg_online)(struct rs_ctx *, uint16_t memcg);
 	void (*memcg_offline)(struct rs_ctx *, uint16_t memcg);
 
@@ -324,6 +352,8 @@ bool rs_zone_watermark_ok(struct rs_ctx *, uint8_t nid, enum rs_zone, unsigned o
 
 /* ---- reclaim ---- */
 void rs_lru_add_drain(struct rs_ctx *);
+/* Shadow nodes of one group: for shrink_root(); the engine's own walk does it itself. */
+void rs_shrink_slab(struct rs_ctx *, struct rs_lruvec *, struct rs_scan *);
 /*
  * Take a folio the policy has just unlinked out of the LRU (clears PG_lru, sets PG_isolated).
  * False: it cannot be isolated now; the policy puts it where its kernel does.
@@ -336,7 +366,10 @@ bool rs_isolate(struct rs_ctx *, pfn_t);
  */
 uint32_t rs_shrink_folios(struct rs_ctx *, uint8_t nid, struct rs_isolated *, struct rs_scan *,
 			  struct rs_reclaim_stat *, bool ignore_references);
-/* Back to the LRU: the engine's unevictable list or ops.add(). Kernel: move_folios_to_lru(). */
+/*
+ * Back to the LRU: the engine's unevictable list or ops.add(). Takes no lock: the caller holds the
+ * lruvec's for the whole batch. Kernel: move_folios_to_lru().
+ */
 void rs_putback(struct rs_ctx *, pfn_t);
 /* Queue in this CPU's activate batch; PGACTIVATE when it drains. Kernel: folio_activate(). */
 void rs_folio_activate(struct rs_ctx *, pfn_t);

@@ -43,6 +43,7 @@ enum rs_op {
 	RS_OP_SLEEP,	/* value = ns of sleeping */
 	RS_OP_TIME,	/* value = ns since the start: the thread does not go on before */
 	RS_OP_MBIND,	/* object = region, arg = enum rs_mempolicy, value = bit mask of nodes */
+	RS_OP_WAIT,	/* object = thread: the current one does not go on before that one ended */
 	RS_NR_OPS
 };
 

@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <inttypes.h>
 
 #define RS_PAGE_SHIFT 12u
 #define RS_PAGE_SIZE 4096u

@@ -18,6 +18,21 @@ bool rs_scenario_load(struct rs_scenario *, const char *path, GError **);
 /* "memory.max", "16000p"; "memcg:/a.memory.low", "64M". */
 bool rs_scenario_set(struct rs_scenario *, const char *key, const char *value, GError **);
 bool rs_scenario_set_kernel(struct rs_scenario *, const char *name, GError **);
+/* Settings that contradict each other; each alone was checked when it was set. */
+bool rs_scenario_check(const struct rs_scenario *, GError **);
+/* Every setting in force as a JSON object on one line, in the table's order; g_free(). */
+char *rs_scenario_settings_json(const struct rs_scenario *);
+
+/* One row of the table of settings, for lists, help and completion. */
+struct rs_setting_info {
+	char *name;  /* "memory.max", "nodeN.zone.ZONE.managed", "cost.hit" */
+	char *def;   /* default under that kernel, as one would write it */
+	char *range; /* what is valid */
+	char *doc;
+};
+/* Row i, or NULL behind the last; rs_setting_info_free(). */
+struct rs_setting_info *rs_setting_describe(unsigned i, enum rs_kernel);
+void rs_setting_info_free(struct rs_setting_info *);
 
 /* ---- policies ---- */
 /* Built-in policies by index; NULL behind the last. */

@@ -13,7 +13,7 @@
 #define RS_UNLIMITED UINT64_MAX
 
 enum rs_device_kind { DEV_NONE, DEV_NULL, DEV_VIRTIO, DEV_ZRAM, DEV_SSD, DEV_NVME, DEV_HDD, DEV_NR_KINDS };
-enum rs_per_vma_lock { PVL_OFF, PVL_6_4, PVL_6_6, PVL_6_7, PVL_6_10, PVL_6_15, PVL_NR, PVL_BY_KERNEL = -1 };
+enum rs_per_vma_lock { PVL_OFF, PVL_6_4, PVL_6_6, PVL_6_7, PVL_6_10, PVL_6_15, PVL_NR };
 enum rs_zram_algorithm { ZRAM_LZ4, ZRAM_LZO_RLE, ZRAM_LZO, ZRAM_ZSTD, ZRAM_NR };
 
 struct zone_config {
@@ -26,7 +26,7 @@ struct node_config {
 	int64_t managed, free;	/* pages; -1: derived. Of the zone that holds them when only one is given */
 	struct zone_config zone[RS_NR_ZONES];
 	int64_t distance[RS_MAX_NODES]; /* 10 = local, 20 = default remote */
-	int64_t cpus;		/* CPUs on this node; 0: a memory-only (slow) node */
+	int64_t cpus;		/* CPUs on this node; 0: a memory-only (slow) node; -1: equal share */
 };
 
 struct memcg_config {
@@ -45,7 +45,7 @@ struct rs_config {
 	int64_t dirty_ratio, dirty_background_ratio, dirty_writeback_centisecs, dirty_expire_centisecs;
 	uint64_t read_ahead_bytes, fault_around_bytes;
 	int64_t lru_gen_enabled, lru_gen_min_ttl_ms;
-	int64_t sort_dirty; /* -1: by kernel */
+	int64_t sort_dirty; /* 0 or 1; its default follows the kernel */
 	bool arch_arm64;    /* prefaulted PTEs start old */
 	bool thp_always;    /* transparent_hugepage=always */
 
@@ -61,7 +61,7 @@ struct rs_config {
 	int64_t swap_channels, swap_read_ns, swap_write_ns, swap_bandwidth;
 	int64_t disk_channels, disk_read_ns, disk_write_ns, disk_bandwidth;
 
-	enum rs_per_vma_lock per_vma_lock;
+	enum rs_per_vma_lock per_vma_lock; /* its default follows the kernel */
 	uint32_t cpus;
 	ns_t quantum_ns, tick_ns, timeslice_ns, think_ns; /* think_ns: between accesses of a trace without times */
 	ns_t stat_flush_period_ns, stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
@@ -71,7 +71,7 @@ struct rs_config {
 	int64_t cost_scale_percent; /* 100 */
 };
 
-/* Defaults of a kernel (settings the user has not set follow the kernel). */
+/* Defaults of the default kernel. */
 void rs_config_init(struct rs_config *);
 void rs_config_copy(struct rs_config *to, const struct rs_config *from);
 void rs_config_clear(struct rs_config *);

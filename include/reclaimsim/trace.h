@@ -14,7 +14,8 @@
 /*
  * The ids of regions, files and threads are dense numbers given by the reader in order of first
  * appearance (regions and threads: trace-wide; a region id may be mapped again after RS_OP_MUNMAP,
- * and a forked process has its own copy of its parent's). Names: rs_trace_name().
+ * and a forked process has its own copy of its parent's). Names: rs_trace_name(). Processes are
+ * numbered likewise; a thread or process that ended may begin anew under its number.
  */
 enum rs_op {
 	RS_OP_NONE,
@@ -34,8 +35,12 @@ enum rs_op {
 	RS_OP_FSYNC,	/* object = file */
 	RS_OP_TRUNCATE, /* object = file, page = new size; page cache beyond it is dropped */
 	RS_OP_MARK,	/* object = name number: a snapshot is taken here */
-	RS_OP_THREAD,	/* object = thread that the following records belong to, arg = process if new */
-	RS_OP_FORK,	/* object = new thread (of a new process): a copy of the current address space */
+	/*
+	 * object = thread that the following records belong to. If it is not alive it begins, in
+	 * process arg, which begins with an empty address space if it is not alive; else arg = 0.
+	 */
+	RS_OP_THREAD,
+	RS_OP_FORK,	/* object = new thread of new process arg: a copy of the current address space */
 	RS_OP_EXEC,	/* the current process gets an empty address space */
 	RS_OP_EXIT,	/* the current thread ends; the last one of a process frees the address space */
 	RS_OP_MEMCG,	/* object = name number of a group path: the current process moves there */
@@ -96,7 +101,14 @@ struct rs_batch {
 	uint64_t line; /* place for messages: line (text) or record number (native) of records[0] */
 };
 
-enum rs_name_kind { RS_NAME_REGION, RS_NAME_FILE, RS_NAME_MARK, RS_NAME_THREAD, RS_NAME_MEMCG };
+enum rs_name_kind {
+	RS_NAME_REGION,
+	RS_NAME_FILE,
+	RS_NAME_MARK,
+	RS_NAME_THREAD,
+	RS_NAME_MEMCG,
+	RS_NAME_PROCESS
+};
 
 /* Reader. The format (native or text, zstd or not) is told from the content. */
 struct rs_trace;
@@ -109,10 +121,15 @@ const char *rs_trace_name(const struct rs_trace *, enum rs_name_kind, uint32_t i
 const char *rs_trace_digest(const struct rs_trace *);
 /* Key and value of the header ("source", "command", ...) or NULL. */
 const char *rs_trace_provenance(const struct rs_trace *, const char *key);
+/* The i-th key in the order of the trace; NULL behind the last. */
+const char *rs_trace_provenance_key(const struct rs_trace *, uint32_t i);
+bool rs_trace_is_native(const struct rs_trace *);
 void rs_trace_free(struct rs_trace *); /* NULL is fine */
 
 /*
- * Writer. Objects are named: the writer gives the numbers. The target appears (rename) only when
+ * Writer. Objects are named: the writer gives the numbers. Thread 0 and process 0 exist and are
+ * named "0". Provenance set before the first record stands in the header, later one at the end.
+ * Every record is checked as the readers do. The target appears (rename) only when
  * rs_trace_writer_close() succeeds; "-" is standard output.
  */
 enum rs_trace_format { RS_TRACE_NATIVE, RS_TRACE_TEXT };

@@ -156,7 +156,7 @@ static bool read_template(struct cursor *c, struct block_decoder *d, struct temp
 		return false;
 	memset(t, 0, sizeof(*t));
 	uint8_t op = *c->at++;
-	int kind = record_object_kind(op);
+	int kind = rs_record_object_kind(op);
 	if (op == RS_OP_NONE || op >= RS_NR_OPS || !get_varint(c, UINT16_MAX, &arg))
 		return false;
 	if (kind >= 0) {
@@ -278,7 +278,8 @@ static inline uint32_t decode_records(struct block_decoder *d, struct run *run, 
 			s->base = r->page + r->count;
 			if (G_UNLIKELY(s->epoch != d->epoch))
 				refresh(d, s, run->state);
-			if (G_LIKELY((uint64_t)r->page + r->count <= s->limit[t->limit]))
+			/* Less 1, so that a count of 0 and a limit of 0 never pass. */
+			if (G_LIKELY((uint64_t)r->page + r->count - 1 < s->limit[t->limit]))
 				continue;
 		}
 		if (!careful(d, run, t, i, error))

@@ -103,7 +103,7 @@ static bool same_template(const struct template *t, const struct rs_record *r, u
 /* Index of the record's template; BLOCK_TEMPLATES = there is no room for one more. */
 static uint32_t find_template(struct block_encoder *e, const struct rs_record *r, uint32_t count)
 {
-	int kind = record_object_kind(r->op);
+	int kind = rs_record_object_kind(r->op);
 
 	if (e->nr_templates && same_template(&e->templates[e->last], r, count))
 		return e->last;
@@ -184,7 +184,7 @@ static void put_tables(const struct block_encoder *e, GByteArray *to)
 
 		g_byte_array_append(to, &t->op, 1);
 		put_varint(to, t->arg);
-		if (record_object_kind(t->op) >= 0)
+		if (rs_record_object_kind(t->op) >= 0)
 			put_varint(to, t->slot);
 		if (record_has_pages(t->op))
 			put_varint(to, t->count);

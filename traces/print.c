@@ -208,7 +208,7 @@ static void print_operands(GString *out, const struct trace_state *s, const stru
 void print_record(GString *out, const struct trace_state *s, const struct rs_record *r,
 		  const struct rs_map *map)
 {
-	int kind = record_object_kind(r->op);
+	int kind = rs_record_object_kind(r->op);
 
 	if (r->op == RS_OP_THREAD || r->op == RS_OP_FORK) {
 		print_thread(out, s, r);

@@ -40,37 +40,4 @@ static inline bool record_has_value(uint8_t op)
 	       op == RS_OP_MBIND;
 }
 
-/* Kind of a record's object; -1 = it has none. */
-static inline int record_object_kind(uint8_t op)
-{
-	switch (op) {
-	case RS_OP_LOAD:
-	case RS_OP_STORE:
-	case RS_OP_MMAP:
-	case RS_OP_MUNMAP:
-	case RS_OP_MPROTECT:
-	case RS_OP_MADVISE:
-	case RS_OP_MLOCK:
-	case RS_OP_MBIND:
-		return RS_NAME_REGION;
-	case RS_OP_READ:
-	case RS_OP_WRITE:
-	case RS_OP_FILE:
-	case RS_OP_FADVISE:
-	case RS_OP_FSYNC:
-	case RS_OP_TRUNCATE:
-		return RS_NAME_FILE;
-	case RS_OP_MARK:
-		return RS_NAME_MARK;
-	case RS_OP_MEMCG:
-		return RS_NAME_MEMCG;
-	case RS_OP_THREAD:
-	case RS_OP_FORK:
-	case RS_OP_WAIT:
-		return RS_NAME_THREAD;
-	default:
-		return -1;
-	}
-}
-
 #endif

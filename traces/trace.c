@@ -45,7 +45,6 @@ int rs_trace_next(struct rs_trace *t, struct rs_batch *ret, GError **error)
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: read after an error", input_name(t->in));
 		return -1;
 	}
-	t->nr_passed += t->nr_records;
 	t->nr_records = 0;
 	g_array_set_size(t->maps, 0);
 	g_array_set_size(t->map_places, 0);
@@ -83,6 +82,12 @@ const char *rs_trace_provenance_key(const struct rs_trace *t, uint32_t i)
 bool rs_trace_is_native(const struct rs_trace *t)
 {
 	return t->native;
+}
+
+uint64_t rs_trace_nr_skipped(const struct rs_trace *t, uint64_t *ret_first_line)
+{
+	*ret_first_line = t->first_skipped;
+	return t->nr_skipped;
 }
 
 void rs_trace_free(struct rs_trace *t)

@@ -27,7 +27,7 @@ struct rs_trace {
 	GArray *maps;	   /* struct rs_map of the batch */
 	GArray *map_places; /* uint32_t: index of their records */
 	uint64_t line;	   /* of records[0]: line or record number */
-	uint64_t nr_passed; /* records in earlier batches */
+	uint64_t nr_skipped, first_skipped;
 	char *hex;	   /* digest, once the end was met */
 	bool failed;
 };

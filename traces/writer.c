@@ -198,7 +198,7 @@ static bool defines(uint8_t op)
 /* The record with the trace's numbers instead of the interned ones. */
 static bool translate(struct rs_trace_writer *w, struct rs_record *r, struct rs_map *map, GError **error)
 {
-	int kind = r->op < RS_NR_OPS ? record_object_kind(r->op) : -1;
+	int kind = r->op < RS_NR_OPS ? rs_record_object_kind(r->op) : -1;
 	uint32_t process;
 
 	if (kind >= 0 && !number_of(w, kind, r->object, defines(r->op), &r->object, error))
@@ -208,17 +208,17 @@ static bool translate(struct rs_trace_writer *w, struct rs_record *r, struct rs_
 		return false;
 	if (r->op != RS_OP_THREAD && r->op != RS_OP_FORK)
 		return true;
-	bool alive = state_thread_alive(&w->state, r->object);
-	if (!number_of(w, RS_NAME_PROCESS, r->arg, !alive, &process, error))
+	if (r->op == RS_OP_THREAD && state_thread_alive(&w->state, r->object)) {
+		r->arg = 0;
+		return true;
+	}
+	if (!number_of(w, RS_NAME_PROCESS, r->arg, true, &process, error))
 		return false;
 	if (process >= TRACE_MAX_PROCESSES) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "more than %u names of processes",
 			    TRACE_MAX_PROCESSES);
 		return false;
 	}
-	if (alive && r->op == RS_OP_THREAD &&
-	    process == g_array_index(w->state.threads, struct thread_state, r->object).process)
-		process = 0;
 	r->arg = process;
 	return true;
 }

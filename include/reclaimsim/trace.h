@@ -110,6 +110,39 @@ enum rs_name_kind {
 	RS_NAME_PROCESS
 };
 
+/* enum rs_name_kind of a record's object; -1 = it has none. */
+static inline int rs_record_object_kind(uint8_t op)
+{
+	switch (op) {
+	case RS_OP_LOAD:
+	case RS_OP_STORE:
+	case RS_OP_MMAP:
+	case RS_OP_MUNMAP:
+	case RS_OP_MPROTECT:
+	case RS_OP_MADVISE:
+	case RS_OP_MLOCK:
+	case RS_OP_MBIND:
+		return RS_NAME_REGION;
+	case RS_OP_READ:
+	case RS_OP_WRITE:
+	case RS_OP_FILE:
+	case RS_OP_FADVISE:
+	case RS_OP_FSYNC:
+	case RS_OP_TRUNCATE:
+		return RS_NAME_FILE;
+	case RS_OP_MARK:
+		return RS_NAME_MARK;
+	case RS_OP_MEMCG:
+		return RS_NAME_MEMCG;
+	case RS_OP_THREAD:
+	case RS_OP_FORK:
+	case RS_OP_WAIT:
+		return RS_NAME_THREAD;
+	default:
+		return -1;
+	}
+}
+
 /* Reader. The format (native or text, zstd or not) is told from the content. */
 struct rs_trace;
 struct rs_trace *rs_trace_open(const char *path, GError **); /* "-" = standard input */
@@ -124,12 +157,15 @@ const char *rs_trace_provenance(const struct rs_trace *, const char *key);
 /* The i-th key in the order of the trace; NULL behind the last. */
 const char *rs_trace_provenance_key(const struct rs_trace *, uint32_t i);
 bool rs_trace_is_native(const struct rs_trace *);
+/* Accesses left out so far (FORMAT.md, "Pages"), and the line of the first; worth a warning. */
+uint64_t rs_trace_nr_skipped(const struct rs_trace *, uint64_t *ret_first_line);
 void rs_trace_free(struct rs_trace *); /* NULL is fine */
 
 /*
  * Writer. Objects are named: the writer gives the numbers. Thread 0 and process 0 exist and are
  * named "0". Provenance set before the first record stands in the header, later one at the end.
- * Every record is checked as the readers do. The target appears (rename) only when
+ * Every record is checked as the readers do; arg of RS_OP_THREAD is ignored if the thread is
+ * alive. The target appears (rename) only when
  * rs_trace_writer_close() succeeds; "-" is standard output.
  */
 enum rs_trace_format { RS_TRACE_NATIVE, RS_TRACE_TEXT };

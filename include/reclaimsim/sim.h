@@ -51,6 +51,12 @@ bool rs_sim_finish(struct rs_sim *, const struct rs_trace *, struct rs_result **
 bool rs_sim_run(struct rs_sim *, struct rs_trace *, struct rs_result **ret, GError **);
 void rs_sim_free(struct rs_sim *);
 
+/*
+ * Policy "opt", which is no policy but a bound: the fewest demand misses any policy could have with
+ * memory.max pages, nothing read ahead (Belady). pgmajfault of the result is that number.
+ */
+bool rs_opt_run(const struct rs_scenario *, const char *trace, struct rs_result **ret, GError **);
+
 /* ---- result ---- */
 char *rs_result_json(const struct rs_result *); /* the contract's object, one line + newline; g_free() */
 /* scope "vmstat", "memcg" or "memcg:/path"; of the last snapshot. False if absent. */

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * simulate.c - one run, and many runs in child processes.
+ */
+#include "tools/simulate.h"
+#include "sim/base/units.h"
+#include "tools/tools.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool run_policy(const char *path, const struct rs_scenario *scenario, const char *policy,
+		       struct rs_result **ret, GError **error)
+{
+	struct rs_sim *sim = rs_sim_new(scenario, policy, error);
+	struct rs_trace *trace = sim ? rs_trace_open(path, error) : NULL;
+	bool ok = trace && rs_sim_run(sim, trace, ret, error);
+
+	rs_trace_free(trace);
+	rs_sim_free(sim);
+	return ok;
+}
+
+char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
+	       GError **error)
+{
+	struct rs_result *result = NULL;
+	char *text = NULL;
+	bool ok;
+
+	if (!strcmp(policy, "opt"))
+		ok = rs_opt_run(scenario, trace, &result, error);
+	else
+		ok = run_policy(trace, scenario, policy, &result, error);
+	if (ok)
+		text = rs_result_json(result);
+	rs_result_free(result);
+	return text;
+}
+
+/* ---- children ---- */
+
+struct child {
+	pid_t pid;
+	int fd; /* memory file: the text, or the message */
+	unsigned job;
+};
+
+/* In the child: run, leave text or message in fd, exit by what it was. */
+static void child_main(const struct job *job, int fd)
+{
+	GError *error = NULL;
+	char *text = simulate(job->trace, job->scenario, job->policy, &error);
+	const char *bytes = text ? text : error->message;
+	FILE *stream = fdopen(fd, "w");
+	bool written = stream && fputs(bytes, stream) >= 0 && fflush(stream) == 0;
+
+	if (!written)
+		_exit(126);
+	_exit(text ? 0 : 16 + error->code);
+}
+
+static char *read_fd(int fd)
+{
+	GString *text = g_string_new(NULL);
+	char buffer[65536];
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		g_string_append_len(text, buffer, n);
+	return g_string_free(text, FALSE);
+}
+
+static void finish(struct job *job, int status, int fd)
+{
+	char *text = read_fd(fd);
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+		job->text = text;
+		return;
+	}
+	if (WIFEXITED(status) && WEXITSTATUS(status) >= 16 && WEXITSTATUS(status) < 32)
+		g_set_error(&job->error, RS_ERROR, WEXITSTATUS(status) - 16, "%s", text);
+	else if (WIFSIGNALED(status))
+		g_set_error(&job->error, RS_ERROR, RS_ERROR_STALLED,
+			    "the run of %s ended by signal %d (%s)", job->policy, WTERMSIG(status),
+			    strsignal(WTERMSIG(status)));
+	else
+		g_set_error(&job->error, RS_ERROR, RS_ERROR_STALLED, "the run of %s gave no result",
+			    job->policy);
+	g_free(text);
+}
+
+static bool start(struct child *child, struct job *jobs, unsigned number)
+{
+	child->job = number;
+	child->fd = memfd_create("result", MFD_CLOEXEC);
+	if (child->fd < 0)
+		goto fail;
+	fflush(stdout);
+	fflush(stderr);
+	child->pid = fork();
+	if (child->pid == 0)
+		child_main(&jobs[number], child->fd);
+	if (child->pid > 0)
+		return true;
+	close(child->fd);
+fail:
+	g_set_error(&jobs[number].error, RS_ERROR, RS_ERROR_STALLED, "cannot start a process: %s",
+		    g_strerror(errno));
+	return false;
+}
+
+/* Wait for any of the children; its place in the array. */
+static unsigned wait_for_one(const struct child *children, unsigned nr, int *ret_status)
+{
+	for (;;) {
+		pid_t pid = waitpid(-1, ret_status, 0);
+
+		for (unsigned i = 0; i < nr; i++) {
+			if (children[i].pid == pid)
+				return i;
+		}
+	}
+}
+
+static void show_progress(bool progress, unsigned done, unsigned nr)
+{
+	if (!progress)
+		return;
+	fprintf(stderr, "\r%s: %u of %u runs done%s", command_name(), done, nr,
+		done == nr ? "\r\033[K" : "");
+	fflush(stderr);
+}
+
+bool simulate_all(struct job *jobs, unsigned nr, unsigned parallel, bool progress)
+{
+	unsigned limit = parallel ? parallel : g_get_num_processors();
+	struct child *children = g_new0(struct child, limit);
+	unsigned running = 0, next = 0, done = 0;
+	bool ok = true;
+
+	progress = progress && isatty(STDERR_FILENO);
+	while (next < nr || running) {
+		unsigned place;
+		int status;
+
+		if (next < nr && running < limit) {
+			if (start(&children[running], jobs, next++))
+				running++;
+			continue;
+		}
+		if (!running)
+			continue;
+		place = wait_for_one(children, running, &status);
+		finish(&jobs[children[place].job], status, children[place].fd);
+		close(children[place].fd);
+		children[place] = children[--running];
+		show_progress(progress, ++done, nr);
+	}
+	for (unsigned i = 0; i < nr; i++)
+		ok = ok && jobs[i].text;
+	g_free(children);
+	return ok;
+}
+
+void jobs_clear(struct job *jobs, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		g_free(jobs[i].text);
+		g_clear_error(&jobs[i].error);
+	}
+}
+
+char *simulate_spool_stdin(GError **error)
+{
+	char *path = NULL;
+	char buffer[65536];
+	int fd = g_file_open_tmp("reclaimsim-XXXXXX", &path, error);
+	ssize_t n;
+
+	if (fd < 0) {
+		g_prefix_error(error, "standard input is needed twice: ");
+		return NULL;
+	}
+	while ((n = read(STDIN_FILENO, buffer, sizeof(buffer))) > 0) {
+		if (write(fd, buffer, (size_t)n) != n)
+			break;
+	}
+	if (n != 0) {
+		g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT,
+			    "cannot copy standard input to %s: %s", path, g_strerror(errno));
+		g_unlink(path);
+		g_free(path);
+		path = NULL;
+	}
+	close(fd);
+	return path;
+}
+
+bool parse_parallel(const char *text, unsigned *ret, GError **error)
+{
+	int64_t value = 0;
+
+	if (text && !rs_parse_int(text, 1, 4096, &value, error)) {
+		g_prefix_error(error, "--jobs: ");
+		return false;
+	}
+	*ret = (unsigned)value;
+	return true;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ref_machine.c - page tables, page cache, the faults of one task and its reads and writes.
+ *
+ * Order inside a fault or read, which decides the counters: count the fault, charge (this may
+ * reclaim), insert into the cache, test the shadow, put on the lru_add batch, read, map.
+ */
+#include "ref.h"
+
+struct ref_folio *ref_folio_new(void)
+{
+	struct ref_folio *folio = g_new0(struct ref_folio, 1);
+
+	folio->lru.data = folio;
+	folio->on_list = -1;
+	folio->refs = 1;
+	folio->ptes = g_ptr_array_new();
+	return folio;
+}
+
+void ref_folio_get(struct ref_folio *folio)
+{
+	folio->refs++;
+}
+
+void ref_uncharge(struct ref_machine *m, uint64_t nr)
+{
+	m->usage -= nr;
+	ref_stat(m, STAT_OTHER, nr);
+}
+
+/* Frees a folio that nothing refers to; the caller has uncharged it or will do so. */
+static void folio_free(struct ref_machine *m, struct ref_folio *folio)
+{
+	g_assert(!folio->ptes->len && !folio->slot && !folio->file);
+	if (folio->on_list >= 0)
+		ref_list_del(m, folio);
+	g_ptr_array_free(folio->ptes, true);
+	g_free(folio);
+}
+
+void ref_folio_put(struct ref_machine *m, struct ref_folio *folio)
+{
+	g_assert(folio->refs > 0);
+	if (--folio->refs)
+		return;
+	folio_free(m, folio);
+	ref_uncharge(m, 1);
+}
+
+/* Drops the last reference of every folio in the queue. Kernel: mem_cgroup_uncharge_list(). */
+void ref_folio_free_all(struct ref_machine *m, GQueue *folios)
+{
+	const guint nr = folios->length;
+	GList *link;
+
+	while ((link = g_queue_pop_head_link(folios))) {
+		struct ref_folio *folio = link->data;
+
+		g_assert(folio->refs == 1);
+		folio_free(m, folio);
+	}
+	if (nr)
+		ref_uncharge(m, nr);
+}
+
+static void free_cache(gpointer data)
+{
+	g_free(data);
+}
+
+struct ref_machine *ref_machine_new(const struct ref_options *opt, GHashTable *file_sizes)
+{
+	struct ref_machine *m = g_new0(struct ref_machine, 1);
+	GHashTableIter it;
+	gpointer name, pages;
+
+	m->opt = *opt;
+	m->batch_size = opt->v612 ? 31 : 15;
+	m->next_slot = opt->cluster_slots;
+	for (int lru = 0; lru < NR_LRU; lru++)
+		g_queue_init(&m->list[lru]);
+	m->files = g_hash_table_new(g_str_hash, g_str_equal);
+	m->regions = g_hash_table_new(g_str_hash, g_str_equal);
+	g_hash_table_iter_init(&it, file_sizes);
+	while (g_hash_table_iter_next(&it, &name, &pages)) {
+		struct ref_file *file = g_new0(struct ref_file, 1);
+
+		file->name = name;
+		file->nr_pages = *(uint64_t *)pages;
+		file->pages =
+			g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_cache);
+		file->prev_page = UINT64_MAX;
+		g_hash_table_insert(m->files, name, file);
+	}
+	return m;
+}
+
+/* Kernel: mm/memcontrol.c try_charge_memcg(), consume_stock(), refill_stock(). */
+bool ref_charge(struct ref_machine *m)
+{
+	uint64_t batch = 64;
+	int retries = 16;
+	bool drained = false;
+
+	for (;;) {
+		uint64_t reclaimed;
+
+		if (m->stock) {
+			m->stock--;
+			return true;
+		}
+		if (m->usage + batch <= m->opt.limit) {
+			m->usage += batch;
+			m->stock += batch - 1;
+			return true;
+		}
+		if (batch > 1) {
+			batch = 1;
+			continue;
+		}
+		m->ev[MEMCG_MAX]++;
+		reclaimed = ref_reclaim(m, 1);
+		if (m->usage < m->opt.limit)
+			continue;
+		if (!drained) {
+			m->usage -= m->stock;
+			m->stock = 0;
+			drained = true;
+			continue;
+		}
+		if (!reclaimed && !retries--)
+			return false;
+	}
+}
+
+/* A charged folio, or NULL when the group is out of memory. */
+static struct ref_folio *charged_folio(struct ref_machine *m, bool anon)
+{
+	struct ref_folio *folio;
+
+	if (!ref_charge(m)) {
+		m->ev[OOM_KILL]++;
+		m->oom = true;
+		return NULL;
+	}
+	ref_stat(m, STAT_OTHER, 1);
+	folio = ref_folio_new();
+	folio->anon = anon;
+	return folio;
+}
+
+static void map(struct ref_machine *m, struct ref_pte *pte, struct ref_folio *folio)
+{
+	pte->folio = folio;
+	pte->zero = false;
+	pte->young = true;
+	ref_folio_get(folio);
+	g_ptr_array_add(folio->ptes, pte);
+	if (folio->ptes->len == 1)
+		ref_stat(m, STAT_OTHER, 1);
+}
+
+/* Kernel: try_to_unmap_one(), and the zap of a PTE; the caller decides about references. */
+void ref_unmap(struct ref_machine *m, struct ref_pte *pte)
+{
+	struct ref_folio *folio = pte->folio;
+
+	if (pte->dirty)
+		folio->dirty = true;
+	pte->folio = NULL;
+	pte->young = pte->dirty = pte->write = false;
+	g_ptr_array_remove(folio->ptes, pte);
+	if (!folio->ptes->len)
+		ref_stat(m, STAT_OTHER, -1);
+}
+
+static struct ref_pte *pte_of(struct ref_region *region, uint64_t page)
+{
+	struct ref_pte *pte = g_hash_table_lookup(region->ptes, &page);
+
+	if (!pte) {
+		pte = g_new0(struct ref_pte, 1);
+		pte->region = region;
+		g_hash_table_insert(region->ptes, g_memdup2(&page, sizeof(page)), pte);
+	}
+	return pte;
+}
+
+static struct ref_cache *cache_of(struct ref_file *file, uint64_t page)
+{
+	struct ref_cache *cache = g_hash_table_lookup(file->pages, &page);
+
+	if (!cache) {
+		cache = g_new0(struct ref_cache, 1);
+		g_hash_table_insert(file->pages, g_memdup2(&page, sizeof(page)), cache);
+	}
+	return cache;
+}
+
+/* Kernel: mm/filemap.c filemap_add_folio(). A page made for a write is no refault. */
+static struct ref_folio *add_to_cache(struct ref_machine *m, struct ref_file *file, uint64_t page,
+				      bool for_write)
+{
+	struct ref_folio *folio = charged_folio(m, false);
+	struct ref_cache *cache = cache_of(file, page);
+	struct ref_shadow shadow = cache->shadow;
+
+	if (!folio)
+		return NULL;
+	folio->file = file;
+	folio->index = page;
+	cache->folio = folio;
+	cache->shadow.valid = false;
+	ref_stat(m, STAT_OTHER, 1);
+	if (!for_write && shadow.valid)
+		ref_refault(m, folio, &shadow);
+	ref_lru_add(m, folio);
+	return folio;
+}
+
+static void fault(struct ref_machine *m)
+{
+	m->ev[PGFAULT]++;
+	ref_stat(m, STAT_OTHER, 1);
+}
+
+static void major_fault(struct ref_machine *m)
+{
+	m->ev[PGMAJFAULT]++;
+	ref_stat(m, STAT_OTHER, 1);
+}
+
+/* Kernel: __read_swap_cache_async(), and do_swap_page()'s way past the swap cache. */
+static struct ref_folio *swap_in(struct ref_machine *m, struct ref_slot *slot)
+{
+	struct ref_folio *folio = charged_folio(m, true);
+	struct ref_shadow shadow = slot->shadow;
+
+	if (!folio)
+		return NULL;
+	if (!m->opt.sync_swap) {
+		slot->shadow.valid = false;
+		ref_swap_cache_add(m, slot, folio);
+	}
+	if (shadow.valid)
+		ref_refault(m, folio, &shadow);
+	ref_lru_add(m, folio);
+	m->ev[PSWPIN]++;
+	major_fault(m);
+	return folio;
+}
+
+/* Kernel: mm/memory.c do_swap_page(). */
+static void swap_fault(struct ref_machine *m, struct ref_pte *pte, bool store)
+{
+	struct ref_slot *slot = pte->slot;
+	struct ref_folio *folio = slot->folio;
+	bool cached;
+
+	if (folio)
+		ref_folio_get(folio);
+	else
+		folio = swap_in(m, slot);
+	if (!folio)
+		return;
+	cached = folio->slot;
+	if (store && cached && !folio->pg_lru)
+		ref_lru_add_drain(m);
+	pte->slot = NULL;
+	slot->count--;
+	if (!cached)
+		ref_slot_put(m, slot);
+	else if (ref_swap_half_full(m) || (store && folio->refs == 2))
+		ref_folio_free_swap(m, folio);
+	map(m, pte, folio);
+	pte->dirty = store;
+	pte->write = store || m->opt.v612;
+	ref_folio_put(m, folio);
+}
+
+/* Kernel: do_anonymous_page(). A load maps the zero page, which is no folio. */
+static void anon_fault(struct ref_machine *m, struct ref_pte *pte, bool store)
+{
+	struct ref_folio *folio;
+
+	if (!store) {
+		pte->zero = true;
+		return;
+	}
+	folio = charged_folio(m, true);
+	if (!folio)
+		return;
+	map(m, pte, folio);
+	ref_lru_add(m, folio);
+	pte->dirty = pte->write = true;
+	ref_folio_put(m, folio);
+}
+
+static void set_dirty(struct ref_machine *m, struct ref_folio *folio)
+{
+	if (folio->dirty)
+		return;
+	folio->dirty = true;
+	ref_stat(m, STAT_FILE_DIRTY, 1);
+	m->nr_dirtied++;
+	ref_folio_get(folio);
+	g_queue_push_tail(&m->dirty, folio);
+}
+
+/*
+ * Kernel: mm/filemap.c filemap_fault(), do_shared_fault(). A fault that had to read comes back
+ * with VM_FAULT_RETRY, because the wait dropped the mmap lock; 6.1 counts it once more.
+ */
+static void file_fault(struct ref_machine *m, struct ref_pte *pte, uint64_t page, bool store)
+{
+	struct ref_folio *folio = cache_of(pte->region->file, page)->folio;
+
+	if (!folio) {
+		major_fault(m);
+		folio = add_to_cache(m, pte->region->file, page, false);
+		if (!folio)
+			return;
+		if (!m->opt.v612)
+			fault(m);
+	}
+	map(m, pte, folio);
+	if (store) {
+		set_dirty(m, folio);
+		pte->dirty = pte->write = true;
+	}
+}
+
+static void access(struct ref_machine *m, const struct ref_op *op)
+{
+	struct ref_region *region = g_hash_table_lookup(m->regions, op->id);
+	const bool store = op->kind == 's';
+	struct ref_pte *pte;
+
+	/* One truth trace runs past a region, into memory of the replayer's own. */
+	if (op->page >= region->nr_pages)
+		return;
+	pte = pte_of(region, op->page);
+	if (pte->folio && (!store || pte->write)) {
+		pte->young = true;
+		pte->dirty |= store;
+		return;
+	}
+	if (pte->zero && !store)
+		return;
+	fault(m);
+	if (pte->folio) { /* write protected */
+		pte->young = pte->dirty = pte->write = true;
+		if (region->file)
+			set_dirty(m, pte->folio);
+		else
+			m->ev[PGREUSE]++;
+	} else if (pte->slot) {
+		swap_fault(m, pte, store);
+	} else if (region->file) {
+		file_fault(m, pte, op->page, store);
+	} else {
+		anon_fault(m, pte, store);
+	}
+}
+
+/* Kernel: filemap_read(). */
+static void read_pages(struct ref_machine *m, const struct ref_op *op)
+{
+	struct ref_file *file = g_hash_table_lookup(m->files, op->id);
+
+	for (uint64_t page = op->page; page < op->page + op->n && !m->oom; page++) {
+		struct ref_folio *folio = cache_of(file, page)->folio;
+
+		if (!folio)
+			folio = add_to_cache(m, file, page, false);
+		if (folio && page != file->prev_page)
+			ref_mark_accessed(m, folio);
+		file->prev_page = page;
+	}
+}
+
+/*
+ * The flusher, seen from outside: it takes no time and writes every dirty page of the file, or of
+ * all files. A mapped page is write protected before it is written.
+ */
+static void write_back(struct ref_machine *m, const struct ref_file *file)
+{
+	for (guint left = m->dirty.length; left; left--) {
+		struct ref_folio *folio = g_queue_pop_head(&m->dirty);
+
+		if (file && folio->file != file) {
+			g_queue_push_tail(&m->dirty, folio);
+			continue;
+		}
+		for (unsigned int i = 0; i < folio->ptes->len; i++) {
+			struct ref_pte *pte = g_ptr_array_index(folio->ptes, i);
+
+			pte->dirty = pte->write = false;
+		}
+		folio->dirty = false;
+		ref_stat(m, STAT_FILE_DIRTY, -1);
+		ref_stat(m, STAT_OTHER, 1);
+		ref_end_writeback(m, folio);
+		ref_folio_put(m, folio);
+	}
+}
+
+/*
+ * Kernel: mm/page-writeback.c balance_dirty_pages(), looked at after every 32 pages. The group's
+ * limits are 10 and 20 % of what it could dirty; background writing starts half way between them
+ * (the global limits are out of reach). All numbers are those last flushed.
+ * Differs: the task is never paused.
+ */
+static void balance_dirty_pages(struct ref_machine *m)
+{
+	uint64_t avail;
+
+	if (m->nr_dirtied < 32)
+		return;
+	m->nr_dirtied = 0;
+	if (!m->opt.v612)
+		ref_stat_flush_pending(m);
+	avail = m->flushed[INACTIVE_FILE] + m->flushed[ACTIVE_FILE] + (m->opt.limit - m->usage);
+	if ((uint64_t)m->flushed[STAT_FILE_DIRTY] > (avail / 10 + avail / 5) / 2)
+		write_back(m, NULL);
+}
+
+static void write_pages(struct ref_machine *m, const struct ref_op *op)
+{
+	struct ref_file *file = g_hash_table_lookup(m->files, op->id);
+
+	for (uint64_t page = op->page; page < op->page + op->n && !m->oom; page++) {
+		struct ref_folio *folio = cache_of(file, page)->folio;
+
+		if (!folio)
+			folio = add_to_cache(m, file, page, true);
+		if (folio)
+			set_dirty(m, folio);
+		balance_dirty_pages(m);
+	}
+}
+
+static void map_region(struct ref_machine *m, const struct ref_op *op)
+{
+	struct ref_region *region = g_new0(struct ref_region, 1);
+
+	region->file = op->file ? g_hash_table_lookup(m->files, op->file) : NULL;
+	region->nr_pages = op->page;
+	region->exec = op->exec;
+	region->ptes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	g_hash_table_insert(m->regions, op->id, region);
+}
+
+/* Kernel: zap_pte_range(), free_pages_and_swap_cache(), free_swap_and_cache(). */
+static void zap(struct ref_machine *m, struct ref_pte *pte)
+{
+	struct ref_folio *folio = pte->folio;
+	struct ref_slot *slot = pte->slot;
+
+	if (folio) {
+		if (!folio->anon && pte->young)
+			ref_mark_accessed(m, folio);
+		ref_unmap(m, pte);
+		if (folio->anon && folio->slot && !folio->ptes->len)
+			ref_folio_free_swap(m, folio);
+		ref_folio_put(m, folio);
+	} else if (slot) {
+		pte->slot = NULL;
+		slot->count--;
+		if (slot->folio)
+			ref_folio_free_swap(m, slot->folio);
+		else
+			ref_slot_put(m, slot);
+	}
+}
+
+static void unmap_region(struct ref_machine *m, const struct ref_op *op)
+{
+	struct ref_region *region = g_hash_table_lookup(m->regions, op->id);
+
+	ref_lru_add_drain(m);
+	for (uint64_t page = 0; page < region->nr_pages; page++) {
+		struct ref_pte *pte = g_hash_table_lookup(region->ptes, &page);
+
+		if (pte)
+			zap(m, pte);
+	}
+	ref_lru_add_drain(m);
+	g_hash_table_remove(m->regions, op->id);
+	g_hash_table_destroy(region->ptes);
+	g_free(region);
+}
+
+void ref_machine_run(struct ref_machine *m, const struct ref_op *op)
+{
+	switch (op->kind) {
+	case 'R':
+		map_region(m, op);
+		break;
+	case 'l':
+	case 's':
+		access(m, op);
+		break;
+	case 'r':
+		read_pages(m, op);
+		break;
+	case 'w':
+		write_pages(m, op);
+		break;
+	case 'u':
+		unmap_region(m, op);
+		break;
+	case 'f':
+		write_back(m, g_hash_table_lookup(m->files, op->id));
+		break;
+	case 'm':
+		ref_stat_flush_pending(m);
+		break;
+	}
+	if (m->flusher_woken) {
+		m->flusher_woken = false;
+		write_back(m, NULL);
+	}
+	if (m->opt.v612 && m->opt.stat_flush_ops && ++m->nr_ops % m->opt.stat_flush_ops == 0)
+		ref_stat_flush(m);
+}

@@ -17,6 +17,11 @@
 	.nowalk_forgets = true, .walk_runs = true, .walk_for_proactive = true, .memcg_lru = true,  \
 	.recent_by_distance = true, .refault_by_lruvec = true
 
+#define DIALECT_6_12                                                                               \
+	DIALECT_6_1, .loop = LOOP_6_12, .wakes_flusher = true, .force_skips_nonleaf = true,        \
+		.nowalk_forgets = true, .walk_for_proactive = true, .memcg_lru = true,             \
+		.refault_by_lruvec = true
+
 static const struct mglru_dialect dialects[RS_NR_KERNELS] = {
 	/* The first posting: no page-table walks, no look-around, ageing by kswapd. */
 	[RS_KERNEL_5_18] = { .refs = REFS_BOTH_FLAGS,
@@ -30,17 +35,31 @@ static const struct mglru_dialect dialects[RS_NR_KERNELS] = {
 	[RS_KERNEL_6_1] = { DIALECT_6_1, .loop = LOOP_6_1, .protect_activates = true,
 			    .sorts_lazyfree = true, .isolates_by_control = true,
 			    .look_includes_target = true, .skips_small_mm = true },
-	[RS_KERNEL_6_12] = { DIALECT_6_1, .loop = LOOP_6_12, .active_add_clears = true,
-			     .wakes_flusher = true, .force_skips_nonleaf = true,
-			     .nowalk_forgets = true, .walk_for_proactive = true, .memcg_lru = true,
-			     .refault_by_lruvec = true },
+	[RS_KERNEL_6_12] = { DIALECT_6_12, .culls_unevictable = true },
 	[RS_KERNEL_6_14] = { DIALECT_6_14, .place = PLACE_BY_DISTANCE, .loop = LOOP_6_12,
 			     .culls_unevictable = true, .wakes_flusher = true },
 	[RS_KERNEL_7_2] = { DIALECT_6_14, .place = PLACE_REFERENCED, .loop = LOOP_7_2,
 			    .fault_references = true, .refs_climb = true,
-			    .isolates_without_io = true, .shared_writeback = true,
-			    .reparents = true },
+			    .isolates_without_io = true, .keeps_reclaim = true,
+			    .shared_writeback = true,			    .reparents = true },
 };
+
+/*
+ * 6.12 as of stable update 117: dirty folios are no longer sorted, and the changes that came with
+ * that one. Update 113, the one that was measured, has none of them.
+ */
+static const struct mglru_dialect dialect_6_12_117 = {
+	DIALECT_6_12,
+	.active_add_clears = true,
+	.keeps_reclaim = true,
+};
+
+const struct mglru_dialect *mglru_dialect(enum rs_kernel kernel, bool sort_dirty)
+{
+	if (kernel == RS_KERNEL_6_12 && !sort_dirty)
+		return &dialect_6_12_117;
+	return &dialects[kernel];
+}
 
 const struct rs_param mglru_params[] = {
 	{ "look_around", RS_PARAM_BOOL, offsetof(struct mglru_params, look_around), 1, 0, 1,
@@ -62,7 +81,7 @@ bool mglru_setup(struct rs_ctx *ctx, const struct mglru_hooks *hooks, GError **e
 			    "mglru: %u nodes; up to %u are possible", t->nr_nodes, MGLRU_MAX_NODES);
 		return false;
 	}
-	m->d = &dialects[t->kernel];
+	m->d = mglru_dialect(t->kernel, t->sort_dirty);
 	m->hooks = hooks;
 	m->walks = (t->lru_gen_enabled & 2) && params->page_table_walks;
 	m->nonleaf_young = t->lru_gen_enabled & 4;

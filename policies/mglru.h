@@ -89,7 +89,7 @@ struct mglru_dialect {
 	bool two_touch;		/* a first young PTE marks, only a second promotes */
 	bool fault_references;	/* a fault marks new folios referenced, not active */
 	bool refs_climb;	/* a second touch at eviction is one more reference (7.2) */
-	bool active_add_clears; /* an active add clears the references */
+	bool active_add_clears; /* an active add clears the references, look-around before one, too */
 	bool min_seq_split;	/* min_seq of anon and file move independently */
 	bool inc_min_moves;	/* closing a generation moves its folios on */
 	bool inc_min_protects;	/* ... and counts them as protected */
@@ -97,6 +97,7 @@ struct mglru_dialect {
 	bool protect_activates; /* ... and counts as WORKINGSET_ACTIVATE */
 	bool protect_counts_saturated;
 	bool culls_unevictable; /* the scan sends unevictable folios to their list itself */
+	bool keeps_reclaim;	/* isolation leaves PG_reclaim alone */
 	bool sorts_lazyfree;	/* the scan turns dirty MADV_FREE folios back into anonymous ones */
 	bool all_zones;		/* zones above reclaim_idx are scanned too, and sorted */
 	bool isolates_by_control; /* may_unmap, may_writepage refuse isolation */
@@ -359,6 +360,7 @@ bool mglru_shrink_root(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 void mglru_age_node(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 
 /* mglru.c */
+const struct mglru_dialect *mglru_dialect(enum rs_kernel, bool sort_dirty);
 bool mglru_setup(struct rs_ctx *, const struct mglru_hooks *, GError **);
 void mglru_lruvec_init(struct rs_ctx *, struct rs_lruvec *);
 unsigned mglru_rows(struct rs_ctx *, struct rs_lruvec *, unsigned max, struct rs_lru_gen_row *);

@@ -60,8 +60,7 @@ static bool sort_unclean(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn
 		if (!(f->flags & PG_writeback))
 			sc->nr.unqueued_dirty += folio_nr_pages(f);
 	}
-	if (!dirty_file && !(f->flags & PG_writeback) &&
-	    (m->d->wakes_flusher || !(f->flags & PG_locked)))
+	if (!dirty_file && !(f->flags & (PG_writeback | PG_locked)))
 		return false;
 	mglru_move(ctx, lruvec, pfn, mglru_inc_gen(ctx, lruvec, pfn, true), false);
 	return true;
@@ -140,7 +139,7 @@ static bool isolate_folio(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pf
 			mglru_clear_refs(m, f);
 		f->flags &= ~PG_referenced;
 	}
-	if (m->d->loop <= LOOP_6_1 || rs_tunables(ctx)->sort_dirty)
+	if (!m->d->keeps_reclaim)
 		f->flags &= ~PG_reclaim;
 	return true;
 }

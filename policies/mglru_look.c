@@ -176,7 +176,8 @@ static void look_at_neighbour(struct rs_ctx *ctx, struct rs_lruvec *lruvec, stru
 	if (folio_gen(f) < 0) {
 		f->flags |= PG_referenced;
 	} else if (folio_gen(f) != (int)gen) {
-		mglru_clear_refs(mglru(ctx), f);
+		if (mglru(ctx)->d->active_add_clears)
+			mglru_clear_refs(mglru(ctx), f);
 		rs_folio_activate(ctx, pfn);
 	}
 }

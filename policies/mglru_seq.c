@@ -145,9 +145,11 @@ bool mglru_inc_max_seq(struct rs_ctx *ctx, struct rs_lruvec *lruvec, uint64_t se
 {
 	struct mglru_lruvec *v = mglru_lruvec(lruvec);
 
-	if (seq != v->max_seq)
-		return false;
 	rs_lru_lock(ctx, lruvec);
+	if (seq != v->max_seq) {
+		rs_lru_unlock(ctx, lruvec, 0);
+		return false;
+	}
 	for (int type = RS_NR_TYPES - 1; type >= 0; type--)
 		while (nr_gens(v, type) == MAX_NR_GENS &&
 		       !inc_min_seq(ctx, lruvec, type, swappiness)) {

@@ -468,10 +468,14 @@ static void zap(struct ref_machine *m, struct ref_pte *pte)
 	} else if (slot) {
 		pte->slot = NULL;
 		slot->count--;
-		if (slot->folio)
-			ref_folio_free_swap(m, slot->folio);
-		else
+		folio = slot->folio;
+		if (!folio) {
 			ref_slot_put(m, slot);
+			return;
+		}
+		ref_folio_get(folio);
+		ref_folio_free_swap(m, folio);
+		ref_folio_put(m, folio);
 	}
 }
 

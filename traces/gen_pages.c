@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * gen_pages.c - which pages of which objects were touched, as bits in chunks of 32768 pages.
+ */
+#include <traces/gen.h>
+
+#define CHUNK_SHIFT 15
+#define CHUNK_WORDS ((1u << CHUNK_SHIFT) / 64)
+
+void gen_pages_init(struct gen_pages *s)
+{
+	s->chunks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+	s->last = NULL;
+	s->last_key = UINT64_MAX;
+	s->nr = 0;
+}
+
+void gen_pages_done(struct gen_pages *s)
+{
+	g_clear_pointer(&s->chunks, g_hash_table_destroy);
+}
+
+static uint64_t *chunk_of(struct gen_pages *s, uint32_t object, uint64_t page)
+{
+	uint64_t key = (uint64_t)object << 32 | page >> CHUNK_SHIFT;
+
+	if (s->last && s->last_key == key)
+		return s->last;
+	s->last_key = key;
+	s->last = g_hash_table_lookup(s->chunks, &key);
+	if (!s->last) {
+		s->last = g_new0(uint64_t, CHUNK_WORDS);
+		g_hash_table_insert(s->chunks, g_memdup2(&key, sizeof(key)), s->last);
+	}
+	return s->last;
+}
+
+void gen_pages_add(struct gen_pages *s, uint32_t object, uint64_t page, uint64_t count)
+{
+	for (; count; count--, page++) {
+		uint64_t *chunk = chunk_of(s, object, page);
+		uint64_t bit = UINT64_C(1) << (page % 64);
+		uint64_t *word = &chunk[page % (1u << CHUNK_SHIFT) / 64];
+
+		s->nr += !(*word & bit);
+		*word |= bit;
+	}
+}

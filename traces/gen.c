@@ -3,7 +3,7 @@
  * gen.c - which kind of description it is, told from its content, and the common part of every
  * generator's summary.
  */
-#include <traces/gen.h>
+#include "traces/gen.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #define MAX_SPEC_SIZE (64u << 20)
 
-const struct gen_kind gen_kinds[] = {
+const struct rs_generator rs_generators[] = {
 	{ "mix", "JSON: processes with phases of uniform, zipf, pareto, normal, hotset, scan, loop, "
 		 "stride, chase and grow accesses" },
 	{ "kernel-build", "JSON: make -jN, compilers that share executables, libraries and headers" },
@@ -46,10 +46,9 @@ static json_t *run_json(struct gen *g, const char *text, size_t size, const char
 	if (gen_object_init(&o, g, name, "", root)) {
 		kind = gen_string(&o, "generator", "mix");
 		gen_member(&o, "description");
-		if (!g->options->seed_given)
-			((struct gen_options *)g->options)->seed = gen_int(&o, "seed", 1, 0, INT64_MAX);
-		else
-			gen_member(&o, "seed");
+		g->seed = gen_int(&o, "seed", 1, 0, INT64_MAX);
+		if (g->options->seed_given)
+			g->seed = g->options->seed;
 		for (unsigned i = 0; i < G_N_ELEMENTS(json_generators); i++)
 			if (!strcmp(kind, json_generators[i].name) && !gen_failed(g))
 				summary = json_generators[i].run(g, &o);
@@ -97,9 +96,10 @@ static void add_counts(const struct gen *g, json_t *summary)
 		json_object_set_new(summary, rows[i].key, json_integer((json_int_t)rows[i].value));
 }
 
-static void gen_init(struct gen *g, const struct gen_options *options, struct rs_trace_writer *out)
+static void gen_init(struct gen *g, const struct rs_generate_options *options, struct rs_trace_writer *out)
 {
 	g->options = options;
+	g->seed = options->seed_given ? options->seed : 1;
 	g->out = out;
 	g->warnings = g_string_new(NULL);
 	gen_pages_init(&g->file_pages);
@@ -139,14 +139,13 @@ static bool gen_finish(struct gen *g, json_t *summary, json_t **ret_summary, cha
 }
 
 bool rs_generate_text(const char *text, size_t size, const char *name,
-		      const struct gen_options *options, struct rs_trace_writer *out,
+		      const struct rs_generate_options *options, struct rs_trace_writer *out,
 		      json_t **ret_summary, char **ret_warnings, GError **error)
 {
 	struct gen g = { 0 };
-	struct gen_options copy = *options;
 	json_t *summary = NULL;
 
-	gen_init(&g, &copy, out);
+	gen_init(&g, options, out);
 	if (!gen_failed(&g))
 		summary = run_text(&g, text, size, name);
 	return gen_finish(&g, summary, ret_summary, ret_warnings, error);
@@ -179,7 +178,7 @@ static GString *read_all(const char *path, GError **error)
 	return NULL;
 }
 
-bool rs_generate(const struct gen_options *options, struct rs_trace_writer *out,
+bool rs_generate(const struct rs_generate_options *options, struct rs_trace_writer *out,
 		 json_t **ret_summary, char **ret_warnings, GError **error)
 {
 	GString *text;
@@ -187,10 +186,9 @@ bool rs_generate(const struct gen_options *options, struct rs_trace_writer *out,
 
 	if (!options->path) {
 		struct gen g = { 0 };
-		struct gen_options copy = *options;
-		json_t *summary = NULL;
+			json_t *summary = NULL;
 
-		gen_init(&g, &copy, out);
+		gen_init(&g, options, out);
 		if (!gen_failed(&g))
 			summary = gen_memtier_words(&g, options->words);
 		return gen_finish(&g, summary, ret_summary, ret_warnings, error);

@@ -16,40 +16,14 @@
 
 #include <jansson.h>
 
+#include <reclaimsim/generate.h>
 #include <reclaimsim/policy.h>
-#include <reclaimsim/trace.h>
 
-#include <sim/base/rng.h>
+#include "sim/base/rng.h"
 
 #define GEN_MAX_THREADS 4096u
 #define GEN_MAX_PAGES (UINT64_C(1) << 31) /* of one file or region: 8 TiB */
 #define GEN_MAX_RECORDS (UINT64_C(1) << 36)
-
-/* ---- front (gen.c) ---- */
-
-struct gen_options {
-	const char *path;    /* spec file; "-" = standard input; NULL: words */
-	const char *const *words; /* a memtier_benchmark command line, NULL-terminated */
-	bool seed_given;
-	uint64_t seed;
-	const char *const *with; /* KEY=VALUE settings of the front ends, NULL-terminated or NULL */
-};
-
-struct gen_kind {
-	const char *name, *summary;
-};
-extern const struct gen_kind gen_kinds[]; /* ends with a row without name */
-
-/*
- * Generate into a writer, which is left open; without one the summary alone is computed, which
- * takes as long. summary: {"format": ..., ...}; warnings (may be NULL): lines for people.
- */
-bool rs_generate(const struct gen_options *, struct rs_trace_writer *, json_t **ret_summary,
-		 char **ret_warnings, GError **);
-/* The same from a text in memory; name is for messages. */
-bool rs_generate_text(const char *text, size_t size, const char *name, const struct gen_options *,
-		      struct rs_trace_writer *, json_t **ret_summary, char **ret_warnings,
-		      GError **);
 
 /* ---- sets of pages (gen_pages.c) ---- */
 
@@ -70,7 +44,8 @@ struct gen_counts {
 };
 
 struct gen {
-	const struct gen_options *options;
+	const struct rs_generate_options *options;
+	uint64_t seed;
 	struct rs_trace_writer *out; /* NULL: count only */
 	GError *error;
 	GString *warnings;
@@ -139,10 +114,6 @@ void gen_run_tasks(struct gen *, struct gen_task **tasks, uint32_t nr, ns_t quan
 
 /* ---- readers of specs (gen_json.c): typed members, unknown ones refused by name ---- */
 
-struct gen_spec {
-	struct gen *g;
-	const char *name; /* of the file, for messages */
-};
 /* Object being read; path is its place from the root ("processes[1].regions"). */
 struct gen_object {
 	struct gen *g;

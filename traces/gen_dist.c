@@ -6,12 +6,12 @@
  * variates from monotone discrete distributions" (ACM TOMACS 6, 1996): no table, any n, any
  * exponent, and hardly ever a second try.
  */
-#include <traces/gen_dist.h>
+#include "traces/gen_dist.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include <traces/gen_math.h>
+#include "traces/gen_math.h"
 
 const char *gen_dist_name(enum gen_dist_kind kind)
 {

@@ -9,7 +9,7 @@
 #ifndef TRACES_GEN_DIST_H
 #define TRACES_GEN_DIST_H
 
-#include <sim/base/rng.h>
+#include "sim/base/rng.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
  * Differs: with ioengine=mmap and an offset, fio 3.33 maps the file from 0 and touches other pages
  * than the offsets it logs, mapping anew for each I/O; here the logged ones are touched.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #include <string.h>
 

@@ -8,8 +8,8 @@
 #ifndef TRACES_GEN_FIO_H
 #define TRACES_GEN_FIO_H
 
-#include <traces/gen.h>
-#include <traces/gen_fio_rand.h>
+#include "traces/gen.h"
+#include "traces/gen_fio_rand.h"
 
 #define FIO_READ 0
 #define FIO_WRITE 1

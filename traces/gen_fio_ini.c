@@ -6,7 +6,7 @@
  * any line; options without a value are switches; [global] holds for the sections behind it. More
  * tolerant than fio: blanks around = do no harm.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
  * issued). If io_size or loops ask for more, the files are closed, the generators seeded again and
  * another round begins.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ void fio_job_seed(struct fio_job *j)
 		struct rs_rng rng;
 		g_autofree char *stream = g_strdup_printf("fio.job%u", j->number);
 
-		rs_rng_init(&rng, j->g->options->seed, stream);
+		rs_rng_init(&rng, j->g->seed, stream);
 		for (unsigned i = 0; i < NR_SEEDS; i++)
 			j->seeds[i] = rs_rng_next(&rng);
 	} else {

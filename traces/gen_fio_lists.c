@@ -3,7 +3,7 @@
  * gen_fio_lists.c - bssplit= and the zones of random_distribution=: lists of value/percent pairs
  * joined by ':', one list for all directions or one each, joined by ','.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /*
  * gen_fio_offset.c - direction, offset and length of the next I/O of a fio job in a given file.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #define DIR_SYNC 3u
 

@@ -3,7 +3,7 @@
  * gen_fio_opts.c - the options of a fio job: one table of those that decide which pages are
  * touched, one list of those that do not, one of those that are refused and why.
  */
-#include <traces/gen_fio.h>
+#include "traces/gen_fio.h"
 
 #include <errno.h>
 #include <stddef.h>

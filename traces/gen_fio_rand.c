@@ -2,14 +2,14 @@
 /*
  * gen_fio_rand.c - see gen_fio_rand.h.
  */
-#include <traces/gen_fio_rand.h>
+#include "traces/gen_fio_rand.h"
 
 #include <math.h>
 #include <string.h>
 
 #include <glib.h>
 
-#include <traces/gen_math.h>
+#include "traces/gen_math.h"
 
 #define GOLDEN_RATIO_64 UINT64_C(0x61c8864680b583eb)
 #define RAND32_RANGE 4294967296.0

@@ -3,11 +3,11 @@
  * gen_json.c - members of a spec's objects, by type and range. A member that no reader asked for
  * is refused by name, so a misspelt one does not pass silently.
  */
-#include <traces/gen.h>
+#include "traces/gen.h"
 
 #include <math.h>
 
-#include <sim/base/units.h>
+#include "sim/base/units.h"
 
 char *gen_path(const struct gen_object *o, const char *key, int index)
 {

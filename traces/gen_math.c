@@ -7,7 +7,7 @@
  * pairs after T. J. Dekker, "A floating-point technique for extending the available precision"
  * (Numerische Mathematik 18, 1971).
  */
-#include <traces/gen_math.h>
+#include "traces/gen_math.h"
 
 #include <float.h>
 #include <math.h>

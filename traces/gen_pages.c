@@ -2,7 +2,7 @@
 /*
  * gen_pages.c - which pages of which objects were touched, as bits in chunks of 32768 pages.
  */
-#include <traces/gen.h>
+#include "traces/gen.h"
 
 #define CHUNK_SHIFT 15
 #define CHUNK_WORDS ((1u << CHUNK_SHIFT) / 64)

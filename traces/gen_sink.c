@@ -2,7 +2,7 @@
 /*
  * gen_sink.c - what a generator's threads do, as trace records and counts.
  */
-#include <traces/gen.h>
+#include "traces/gen.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * gen_task.c - several generating threads, interleaved by their clocks.
  */
-#include <traces/gen.h>
+#include "traces/gen.h"
 
 /* Index of the task with the least clock, other than skip; nr if there is none. */
 static uint32_t least(struct gen_task **tasks, uint32_t nr, uint32_t skip)

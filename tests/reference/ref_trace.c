@@ -87,10 +87,23 @@ static bool parse(char **word, guint nr, GHashTable *files, struct ref_op *op)
 	       (nr == 3 && kind && strchr("ls", kind)) || (nr == 4 && kind && strchr("rw", kind));
 }
 
+/* Keeps the set of mapped regions; false when the line names a region or file that is not there. */
+static bool known(GHashTable *regions, GHashTable *files, const struct ref_op *op)
+{
+	if (op->kind == 'R')
+		return g_hash_table_add(regions, op->id);
+	if (op->kind == 'u')
+		return g_hash_table_remove(regions, op->id);
+	if (op->kind == 'l' || op->kind == 's')
+		return g_hash_table_contains(regions, op->id);
+	return !op->kind || op->kind == 'm' || g_hash_table_contains(files, op->id);
+}
+
 GArray *ref_trace_read(const char *path, GHashTable *ret_files, GError **error)
 {
 	GString *text = load(path, error);
 	GArray *ops = g_array_new(false, true, sizeof(struct ref_op));
+	GHashTable *regions = g_hash_table_new(g_str_hash, g_str_equal);
 	uint64_t line = 0;
 	bool good = text;
 
@@ -103,7 +116,8 @@ GArray *ref_trace_read(const char *path, GHashTable *ret_files, GError **error)
 			*end = '\0';
 		if (*at && *at != '#') {
 			word = g_strsplit(at, " ", 0);
-			good = parse(word, g_strv_length(word), ret_files, &op);
+			good = parse(word, g_strv_length(word), ret_files, &op) &&
+			       known(regions, ret_files, &op);
 			if (!good)
 				g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
 					    "%s:%" G_GUINT64_FORMAT ": not a trace line: %s", path,
@@ -116,6 +130,7 @@ GArray *ref_trace_read(const char *path, GHashTable *ret_files, GError **error)
 	}
 	if (text)
 		g_string_free(text, true);
+	g_hash_table_destroy(regions);
 	if (!good) {
 		g_array_free(ops, true);
 		return NULL;

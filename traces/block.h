@@ -10,6 +10,7 @@
 
 #define BLOCK_RECORDS 65536u
 #define BLOCK_TEMPLATES 16384u	   /* 14 bits of a head */
+#define BLOCK_BY_DIFFERENCE 0x80u /* bit of an object's kind */
 #define BLOCK_NAME_BYTES (1u << 20) /* a block ends when its new names reach this */
 #define BLOCK_MAX_RAW (8u << 20)
 #define BLOCK_PADDING (4 * BLOCK_RECORDS + 8)
@@ -32,9 +33,9 @@ struct block_decoder *block_decoder_new(void);
 void block_decoder_free(struct block_decoder *);
 /*
  * Decode n records (<= BLOCK_RECORDS) and check each; new names go to the state, mappings to maps,
- * the index of their records to map_places. On error *ret_record is that in the block.
+ * the index of their records to map_places. On error *ret_record is that in the block. The bytes
+ * must be followed by BLOCK_PADDING readable ones, so that a damaged block reads no further.
  */
-/* The bytes are followed by BLOCK_PADDING readable ones, so that a damaged block reads no further. */
 bool block_decode(struct block_decoder *, const uint8_t *bytes, size_t size, uint32_t n,
 		  struct trace_state *, struct rs_record *ret, GArray *maps, GArray *map_places,
 		  uint32_t *ret_record, GError **);

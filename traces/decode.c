@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * decode.c - reads the columns of a block. The loop over the records has no branch that depends on
- * the data but two that are nearly always taken the same way: whether a record needs the careful
- * path, and whether its pages are below the limit of its object.
+ * decode.c - reads the columns of a block. The loop over the records has few branches, and those
+ * nearly always go the same way: most records end below the limit of their template, which is the
+ * size of the object as far as all of it is mapped. The others take the careful path.
  */
 #include <string.h>
 
@@ -10,28 +10,31 @@
 #include "traces/record.h"
 #include "traces/varint.h"
 
-#define LIMIT_CAREFUL 2 /* index of the limit that is always 0 */
-
+/* What the loop needs of a record besides its page. */
 struct template {
 	struct rs_record record; /* with page 0 */
-	uint32_t slot;
-	uint8_t limit;	/* index into slot.limit */
-	bool pages;	/* page and count are there: a page in the column */
-	bool remaps;	/* limits of objects may change with it */
+	uint32_t limit;		 /* pages from here on need the careful path; valid in its epoch */
+	uint32_t epoch;
+	uint16_t slot;
+	uint8_t has_page;   /* 0xff = it has a page in the column, 0 = none: always careful */
+	bool difference;    /* that page is a difference */
+	bool always_careful;
+	bool remaps; /* limits of objects may change with it */
 };
+_Static_assert(sizeof(struct template) == 32, "two templates a cache line");
 
 struct slot {
-	uint32_t object, kind;
-	uint32_t base;
-	uint32_t limit[3]; /* loads, stores, nothing; valid if epoch is the decoder's */
-	uint64_t epoch;
+	uint32_t object;
+	uint8_t kind;
+	bool difference;
+	uint32_t base; /* page behind the last record on it */
 };
 
 struct block_decoder {
 	struct template templates[BLOCK_TEMPLATES];
 	struct slot slots[BLOCK_TEMPLATES];
 	uint32_t nr_slots, nr_templates;
-	uint64_t epoch; /* grows when a limit may have changed */
+	uint32_t epoch; /* grows when a limit may have changed; starts at 1 in a block */
 	uint64_t last_time;
 };
 
@@ -105,10 +108,11 @@ static bool read_slots(struct cursor *c, struct block_decoder *d, GError **error
 	for (uint32_t i = 0; i < n; i++) {
 		struct slot *s = &d->slots[i];
 
-		if (c->at == c->end || *c->at >= NR_NAME_KINDS)
+		if (c->at == c->end || (*c->at & ~BLOCK_BY_DIFFERENCE) >= NR_NAME_KINDS)
 			return damaged(error, "kind of object");
-		memset(s, 0, sizeof(*s));
-		s->kind = *c->at++;
+		s->base = 0;
+		s->difference = *c->at & BLOCK_BY_DIFFERENCE;
+		s->kind = *c->at++ & ~BLOCK_BY_DIFFERENCE;
 		if (!get_varint(c, TRACE_MAX_OBJECTS, &object))
 			return damaged(error, "object");
 		s->object = object;
@@ -134,17 +138,18 @@ static bool changes_limits(uint8_t op)
 	}
 }
 
-static uint8_t limit_index(const struct rs_record *r)
+/* Records that no limit lets pass. */
+static bool needs_care(const struct rs_record *r)
 {
 	switch (r->op) {
 	case RS_OP_LOAD:
 	case RS_OP_STORE:
-		return r->arg || !r->count ? LIMIT_CAREFUL : r->op == RS_OP_STORE;
+		return r->arg || !r->count;
 	case RS_OP_READ:
 	case RS_OP_WRITE:
-		return r->count ? 0 : LIMIT_CAREFUL;
+		return !r->count;
 	default:
-		return LIMIT_CAREFUL;
+		return true;
 	}
 }
 
@@ -165,15 +170,16 @@ static bool read_template(struct cursor *c, struct block_decoder *d, struct temp
 			return false;
 		t->record.object = d->slots[slot].object;
 	}
-	t->pages = record_has_pages(op);
-	if (t->pages && !get_varint(c, UINT32_MAX, &count))
+	t->has_page = record_has_pages(op) ? 0xff : 0;
+	if (t->has_page && !get_varint(c, UINT32_MAX, &count))
 		return false;
 	t->record.op = op;
 	t->record.arg = arg;
 	t->record.count = count;
 	t->slot = slot;
-	t->limit = limit_index(&t->record);
+	t->always_careful = needs_care(&t->record);
 	t->remaps = changes_limits(op);
+	t->difference = t->has_page && d->slots[slot].difference;
 	return true;
 }
 
@@ -183,6 +189,9 @@ static bool read_templates(struct cursor *c, struct block_decoder *d, GError **e
 
 	if (!get_varint(c, BLOCK_TEMPLATES, &n))
 		return damaged(error, "number of templates");
+	/* A head without template meets one of record type 0, which is an error. */
+	if (d->nr_templates > n)
+		memset(d->templates + n, 0, (d->nr_templates - n) * sizeof(*d->templates));
 	d->nr_templates = n;
 	for (uint32_t i = 0; i < n; i++)
 		if (!read_template(c, d, &d->templates[i]))
@@ -190,21 +199,21 @@ static bool read_templates(struct cursor *c, struct block_decoder *d, GError **e
 	return true;
 }
 
-/* The limits of an object as they are now. */
-static void refresh(struct block_decoder *d, struct slot *s, const struct trace_state *state)
+/* The limit of the template's object as it is now. */
+static uint32_t limit_now(const struct template *t, const struct trace_state *state)
 {
-	s->epoch = d->epoch;
-	s->limit[0] = s->limit[1] = 0;
-	if (!state->current)
-		return;
-	if (s->kind == RS_NAME_REGION) {
-		const struct region_state *r = state_region(state, s->object);
+	const struct rs_record *r = &t->record;
 
-		if (r)
-			memcpy(s->limit, r->limit, sizeof(r->limit));
-	} else if (s->kind == RS_NAME_FILE && s->object < state->files->len) {
-		s->limit[0] = g_array_index(state->files, struct file_state, s->object).pages;
+	if (t->always_careful || !state->current)
+		return 0;
+	if (r->op == RS_OP_LOAD || r->op == RS_OP_STORE) {
+		const struct region_state *region = state_region(state, r->object);
+
+		return region ? region->limit[r->op == RS_OP_STORE] : 0;
 	}
+	return r->object < state->files->len
+		       ? g_array_index(state->files, struct file_state, r->object).pages
+		       : 0;
 }
 
 /* What the loop works on. */
@@ -236,6 +245,8 @@ static bool careful(struct block_decoder *d, struct run *run, const struct templ
 	struct rs_record *r = &run->records[i];
 	const struct rs_map *map = NULL;
 
+	if (!t->has_page)
+		r->value = 0;
 	if (t->record.op == RS_OP_MMAP) {
 		if (run->map_places->len == run->maps->len)
 			return damaged(error, "number of mappings");
@@ -252,41 +263,43 @@ static bool careful(struct block_decoder *d, struct run *run, const struct templ
 }
 
 /* Returns the number of records done: n, or the index of the bad one. */
-static inline uint32_t decode_records(struct block_decoder *d, struct run *run, uint32_t width, GError **error)
+static inline __attribute__((always_inline)) uint32_t
+decode_records(struct block_decoder *d, struct run *run, uint32_t width, GError **error)
 {
 	static const uint32_t mask[4] = {0xff, 0xffff, 0xffffff, 0xffffffff};
-	const uint8_t *pages = run->pages;
+	const uint8_t *heads = run->heads, *pages = run->pages;
+	struct rs_record *records = run->records;
+	uint32_t n = run->n;
 
-	for (uint32_t i = 0; i < run->n; i++) {
-		uint32_t head = width == 1 ? run->heads[i]
-					   : (uint32_t)(run->heads[2 * i] | run->heads[2 * i + 1] << 8);
-		const struct template *t = &d->templates[head >> 2];
-		struct slot *s = &d->slots[t->slot];
-		struct rs_record *r = &run->records[i];
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t head = heads[width * i], page;
+		if (width == 2)
+			head |= (uint32_t)heads[2 * i + 1] << 8;
+		struct template *t = &d->templates[head >> 2];
 
-		if (G_UNLIKELY(head >> 2 >= d->nr_templates)) {
-			damaged(error, "head");
-			return i;
+		memcpy(&page, pages, 4);
+		page = GUINT32_FROM_LE(page) & mask[head & 3];
+		pages += ((head & 3) + 1) & t->has_page;
+		if (t->difference) {
+			struct slot *s = &d->slots[t->slot];
+
+			page = s->base + unfold32(page);
+			s->base = page + t->record.count;
 		}
-		*r = t->record;
-		if (G_LIKELY(t->pages)) {
-			uint32_t folded;
-
-			memcpy(&folded, pages, 4);
-			pages += (head & 3) + 1;
-			r->page = s->base + unfold32(GUINT32_FROM_LE(folded) & mask[head & 3]);
-			s->base = r->page + r->count;
-			if (G_UNLIKELY(s->epoch != d->epoch))
-				refresh(d, s, run->state);
-			/* Less 1, so that a count of 0 and a limit of 0 never pass. */
-			if (G_LIKELY((uint64_t)r->page + r->count - 1 < s->limit[t->limit]))
-				continue;
+		records[i] = t->record;
+		records[i].page = page;
+		if (G_UNLIKELY(t->epoch != d->epoch)) {
+			t->epoch = d->epoch;
+			t->limit = limit_now(t, run->state);
 		}
+		/* Less 1, so that a count of 0 and a limit of 0 never pass. */
+		if (G_LIKELY((uint64_t)page + t->record.count - 1 < t->limit))
+			continue;
 		if (!careful(d, run, t, i, error))
 			return i;
 	}
 	run->pages = pages;
-	return run->n;
+	return n;
 }
 
 static bool all_names_appeared(const struct trace_state *s)
@@ -306,7 +319,7 @@ bool block_decode(struct block_decoder *d, const uint8_t *bytes, size_t size, ui
 	uint64_t values;
 
 	*ret_record = 0;
-	d->epoch++;
+	d->epoch = 1; /* templates are read with 0 */
 	d->last_time = 0;
 	if (!read_names(&c, state, error) || !read_maps(&c, maps, n, error) || !read_slots(&c, d, error) ||
 	    !read_templates(&c, d, error))

@@ -2,41 +2,38 @@
 /*
  * digest.c - SHA-256 over a summary of the records, the names and the mappings.
  *
- * SHA-256 over every record would cost more than decoding it does. So the records go through the
- * four accumulators of XXH64, which take two records at a time, and SHA-256 is taken over those.
- * That tells traces apart; it is no protection from somebody who forges one.
+ * SHA-256 over every record would cost more than decoding it does. So the records go through four
+ * accumulators first, record i through number i % 4, which multiply its two words and fold the
+ * product; SHA-256 is taken over those. That tells traces apart; it is no protection from somebody
+ * who forges one.
  */
 #include "traces/digest.h"
 
 #include <string.h>
 
-#define PRIME_1 UINT64_C(0x9e3779b185ebca87)
-#define PRIME_2 UINT64_C(0xc2b2ae3d27d4eb4f)
-
-static inline uint64_t mix(uint64_t lane, uint64_t word)
-{
-	lane += word * PRIME_2;
-	lane = lane << 31 | lane >> 33;
-	return lane * PRIME_1;
-}
+static const uint64_t first_lane[4] = {
+	UINT64_C(0x9e3779b97f4a7c15), /* the first steps of splitmix64's counter from 0 */
+	UINT64_C(0x3c6ef372fe94f82a),
+	UINT64_C(0xdaa66d2c7ddf743f),
+	UINT64_C(0x78dde6e5fd29f054),
+};
 
 void digest_init(struct digest *d)
 {
 	memset(d, 0, sizeof(*d));
-	d->lane[0] = PRIME_1 + PRIME_2;
-	d->lane[1] = PRIME_2;
-	d->lane[3] = 0 - PRIME_1;
+	memcpy(d->lane, first_lane, sizeof(d->lane));
 	d->maps = g_checksum_new(G_CHECKSUM_SHA256);
 }
 
-static inline void stripe(uint64_t lane[4], const struct rs_record *a, const struct rs_record *b)
+/* A record's first word never equals the constant, since its flags are 0: no product of 0. */
+static inline uint64_t mix(uint64_t lane, const struct rs_record *r)
 {
-	uint64_t w[4];
+	uint64_t w[2];
 
-	memcpy(w, a, sizeof(*a));
-	memcpy(w + 2, b, sizeof(*b));
-	for (int i = 0; i < 4; i++)
-		lane[i] = mix(lane[i], w[i]);
+	memcpy(w, r, sizeof(*r));
+	unsigned __int128 product = (unsigned __int128)(GUINT64_FROM_LE(w[0]) ^ UINT64_C(0xbf58476d1ce4e5b9)) *
+				    (GUINT64_FROM_LE(w[1]) ^ lane);
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static void put_word(GChecksum *c, uint64_t word)
@@ -51,13 +48,14 @@ void digest_add(struct digest *d, const struct rs_record *r, uint32_t n, const s
 	uint64_t lane[4];
 	uint32_t i = 0;
 
+	for (; i < n && (d->nr_records + i) % 4; i++)
+		d->lane[(d->nr_records + i) % 4] = mix(d->lane[(d->nr_records + i) % 4], &r[i]);
 	memcpy(lane, d->lane, sizeof(lane));
-	if (n && d->nr_records & 1)
-		stripe(lane, &d->pending, &r[i++]);
-	for (; i + 1 < n; i += 2)
-		stripe(lane, &r[i], &r[i + 1]);
-	if (i < n)
-		d->pending = r[i];
+	for (; i + 4 <= n; i += 4)
+		for (uint32_t j = 0; j < 4; j++)
+			lane[j] = mix(lane[j], &r[i + j]);
+	for (uint32_t j = 0; i < n; i++, j++)
+		lane[j] = mix(lane[j], &r[i]);
 	memcpy(d->lane, lane, sizeof(lane));
 	d->nr_records += n;
 	for (i = 0; i < nr_maps; i++) {
@@ -71,14 +69,11 @@ void digest_add(struct digest *d, const struct rs_record *r, uint32_t n, const s
 
 char *digest_finish(struct digest *d, const struct trace_state *s)
 {
-	static const struct rs_record none;
 	static const char label[] = "reclaimsim trace 1";
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 	guint8 maps[32];
 	gsize size = sizeof(maps);
 
-	if (d->nr_records & 1)
-		stripe(d->lane, &d->pending, &none);
 	g_checksum_update(sum, (const guchar *)label, sizeof(label));
 	put_word(sum, d->nr_records);
 	for (int i = 0; i < 4; i++)

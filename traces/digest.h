@@ -10,7 +10,6 @@
 struct digest {
 	uint64_t lane[4];
 	uint64_t nr_records;
-	struct rs_record pending; /* of an odd number so far: half a stripe */
 	GChecksum *maps;
 };
 

@@ -3,8 +3,9 @@
  * encode.c - writes the columns of a block.
  *
  * A record is a template (type, argument, object, count) and a page. Few templates occur in a
- * block, so a record is a head of one or two bytes and the page as a difference to where the last
- * record on that object ended: nothing but zeros for a scan.
+ * block, so a record is a head of one or two bytes and its page. The pages of an object are written
+ * as they are, or as differences to where the last record on it ended (nothing but zeros for a
+ * scan), whichever is clearly shorter.
  */
 #include <string.h>
 
@@ -24,16 +25,18 @@ struct template {
 struct slot {
 	uint32_t kind, object;
 	uint32_t base; /* page behind the last record on it */
+	uint64_t bits, difference_bits; /* in all its pages and their differences */
 };
 
 struct block_encoder {
 	struct template templates[BLOCK_TEMPLATES];
 	struct slot slots[BLOCK_TEMPLATES];
 	uint16_t template_table[TABLE_SIZE], slot_table[TABLE_SIZE]; /* index + 1 */
-	uint16_t heads[BLOCK_RECORDS];
+	uint16_t heads[BLOCK_RECORDS]; /* template << 2 */
+	uint32_t pages[BLOCK_RECORDS];
 	uint32_t nr_templates, nr_slots, nr_records, nr_names, nr_maps, last;
 	uint64_t last_time;
-	GByteArray *names, *maps, *pages, *values;
+	GByteArray *names, *maps, *values;
 };
 
 struct block_encoder *block_encoder_new(void)
@@ -42,7 +45,6 @@ struct block_encoder *block_encoder_new(void)
 
 	e->names = g_byte_array_new();
 	e->maps = g_byte_array_new();
-	e->pages = g_byte_array_new();
 	e->values = g_byte_array_new();
 	return e;
 }
@@ -53,7 +55,6 @@ void block_encoder_free(struct block_encoder *e)
 		return;
 	g_byte_array_unref(e->names);
 	g_byte_array_unref(e->maps);
-	g_byte_array_unref(e->pages);
 	g_byte_array_unref(e->values);
 	g_free(e);
 }
@@ -90,7 +91,7 @@ static uint16_t find_slot(struct block_encoder *e, uint32_t kind, uint32_t objec
 		if (s->kind == kind && s->object == object)
 			return e->slot_table[i] - 1;
 	}
-	e->slots[e->nr_slots] = (struct slot){kind, object, 0};
+	e->slots[e->nr_slots] = (struct slot){.kind = kind, .object = object};
 	e->slot_table[i] = ++e->nr_slots;
 	return e->nr_slots - 1;
 }
@@ -119,17 +120,16 @@ static uint32_t find_template(struct block_encoder *e, const struct rs_record *r
 	return e->nr_templates - 1;
 }
 
-/* The page's bytes; returns how many there are, less one. */
-static uint32_t put_page(struct block_encoder *e, struct slot *s, const struct rs_record *r)
+static uint32_t bits_of(uint32_t n)
 {
-	uint32_t n = fold32(r->page - s->base), len = 1;
-	uint8_t bytes[4] = {n, n >> 8, n >> 16, n >> 24};
+	return n ? 32 - __builtin_clz(n) : 0;
+}
 
-	while (len < 4 && n >> (8 * len))
-		len++;
-	g_byte_array_append(e->pages, bytes, len);
+static void note_page(struct slot *s, const struct rs_record *r)
+{
+	s->bits += bits_of(r->page);
+	s->difference_bits += bits_of(fold32(r->page - s->base));
 	s->base = r->page + r->count;
-	return len - 1;
 }
 
 static void put_map(struct block_encoder *e, const struct rs_map *map)
@@ -145,7 +145,6 @@ static void put_map(struct block_encoder *e, const struct rs_map *map)
 bool block_add(struct block_encoder *e, const struct rs_record *r, const struct rs_map *map)
 {
 	bool pages = record_has_pages(r->op);
-	uint32_t head = 0;
 
 	if (e->nr_records == BLOCK_RECORDS || e->names->len >= BLOCK_NAME_BYTES)
 		return false;
@@ -154,8 +153,9 @@ bool block_add(struct block_encoder *e, const struct rs_record *r, const struct 
 		return false;
 	e->last = at;
 	if (pages)
-		head = put_page(e, &e->slots[e->templates[at].slot], r);
-	e->heads[e->nr_records++] = at << 2 | head;
+		note_page(&e->slots[e->templates[at].slot], r);
+	e->pages[e->nr_records] = r->page;
+	e->heads[e->nr_records++] = at << 2;
 	if (map)
 		put_map(e, map);
 	if (!record_has_value(r->op))
@@ -169,11 +169,40 @@ bool block_add(struct block_encoder *e, const struct rs_record *r, const struct 
 	return true;
 }
 
+static bool by_difference(const struct slot *s)
+{
+	return 4 * s->difference_bits < 3 * s->bits;
+}
+
+/* The pages' bytes; their lengths, less one, go into the heads. */
+static void put_pages(struct block_encoder *e, GByteArray *to)
+{
+	for (uint32_t i = 0; i < e->nr_slots; i++)
+		e->slots[i].base = 0;
+	for (uint32_t i = 0; i < e->nr_records; i++) {
+		const struct template *t = &e->templates[e->heads[i] >> 2];
+		struct slot *s = &e->slots[t->slot];
+		uint32_t n = e->pages[i], len = 1;
+
+		if (!record_has_pages(t->op))
+			continue;
+		if (by_difference(s)) {
+			n = fold32(n - s->base);
+			s->base = e->pages[i] + t->count;
+		}
+		uint8_t bytes[4] = {n, n >> 8, n >> 16, n >> 24};
+		while (len < 4 && n >> (8 * len))
+			len++;
+		g_byte_array_append(to, bytes, len);
+		e->heads[i] |= len - 1;
+	}
+}
+
 static void put_tables(const struct block_encoder *e, GByteArray *to)
 {
 	put_varint(to, e->nr_slots);
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
-		uint8_t kind = e->slots[i].kind;
+		uint8_t kind = e->slots[i].kind | (by_difference(&e->slots[i]) ? BLOCK_BY_DIFFERENCE : 0);
 
 		g_byte_array_append(to, &kind, 1);
 		put_varint(to, e->slots[i].object);
@@ -205,6 +234,9 @@ static void put_heads(const struct block_encoder *e, GByteArray *to)
 
 void block_finish(struct block_encoder *e, GByteArray *to)
 {
+	g_autoptr(GByteArray) pages = g_byte_array_sized_new(4 * e->nr_records);
+
+	put_pages(e, pages);
 	put_varint(to, e->nr_names);
 	g_byte_array_append(to, e->names->data, e->names->len);
 	put_varint(to, e->nr_maps);
@@ -213,11 +245,10 @@ void block_finish(struct block_encoder *e, GByteArray *to)
 	put_heads(e, to);
 	put_varint(to, e->values->len);
 	g_byte_array_append(to, e->values->data, e->values->len);
-	g_byte_array_append(to, e->pages->data, e->pages->len);
+	g_byte_array_append(to, pages->data, pages->len);
 	g_byte_array_set_size(e->names, 0);
 	g_byte_array_set_size(e->maps, 0);
 	g_byte_array_set_size(e->values, 0);
-	g_byte_array_set_size(e->pages, 0);
 	memset(e->template_table, 0, sizeof(e->template_table));
 	memset(e->slot_table, 0, sizeof(e->slot_table));
 	e->nr_templates = e->nr_slots = e->nr_records = e->nr_names = e->nr_maps = e->last = 0;

@@ -204,6 +204,8 @@ static int run_command(const struct rs_command *command, const char *prefix, int
 		g_free(deeper);
 		return flush_stdout(code);
 	}
+	if (command->own_options)
+		return flush_stdout(command->run(argc, argv));
 	if (wants_help(argc, argv)) {
 		command_help(command, prefix);
 		return flush_stdout(EXIT_FINE);

@@ -30,6 +30,7 @@ struct rs_command {
 	const struct rs_command *const *subcommands; /* ended by NULL; instead of run() */
 	/* argv[0] is the command; options have been parsed into their variables and taken out. */
 	int (*run)(int argc, char **argv);
+	bool own_options; /* run() gets everything behind the name, --help too */
 };
 
 /* The table of main.c, ended by NULL. */

@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * trace_commands.h - the subcommands of "reclaimsim trace". A new one is a function in a file
- * tools/trace_NAME.c and a line in the table of cmd_trace.c.
+ * trace_commands.h - the subcommands of "reclaimsim trace". A new one is a command in a file
+ * tools/trace_NAME.c, declared here, and a line in the table of cmd_trace.c.
  */
 #ifndef TOOLS_TRACE_COMMANDS_H
 #define TOOLS_TRACE_COMMANDS_H
 
-#include <stdbool.h>
+#include "tools/tools.h"
 
-#include <reclaimsim/trace.h>
+extern const struct rs_command trace_cat;
+extern const struct rs_command trace_convert;
+extern const struct rs_command trace_cut;
+extern const struct rs_command trace_merge;
+extern const struct rs_command trace_scale;
 
-struct trace_command {
-	const char *name, *summary;
-	int (*run)(int argc, char **argv); /* argv[0] = its name; returns the exit code */
-};
+int trace_import(int argc, char **argv);
 
-int trace_info(int argc, char **argv);
-int trace_cat(int argc, char **argv);
-int trace_convert(int argc, char **argv);
-int trace_cut(int argc, char **argv);
-int trace_merge(int argc, char **argv);
-int trace_scale(int argc, char **argv);
-
-/*
- * Parse the options; what remains in argv are operands, which must be min to max. Prints a message
- * and returns false if not. --help prints and exits.
- */
-bool trace_options(const char *command, const char *operands, const char *description,
-		   const GOptionEntry *, int *argc, char ***argv, int min, int max);
-/* Print "reclaimsim trace NAME: message" and free the error. Returns 2. */
-int trace_fail(const char *command, GError *);
-int trace_usage(const char *command, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* A whole decimal number without sign. */
-bool trace_number(const char *text, uint64_t *ret);
+/* A whole decimal number without sign; text NULL leaves *ret as it is. False: message printed. */
+bool trace_number(const char *option, const char *text, uint64_t *ret);
+/* Warn if the reader left accesses out. */
+void trace_warn_skipped(const struct rs_trace *, const char *path);
 
 #endif

@@ -23,7 +23,7 @@ static char *prefixed(const struct trace_copy *c, enum rs_name_kind kind, const 
 
 	if (kind == RS_NAME_FILE)
 		prefix = c->file_prefix;
-	else if (kind != RS_NAME_MARK && kind != RS_NAME_MEMCG)
+	else if (kind != RS_NAME_MEMCG)
 		prefix = c->prefix;
 	return g_strconcat(prefix ? prefix : "", name, NULL);
 }
@@ -67,10 +67,15 @@ bool trace_copy_record(struct trace_copy *c, const struct rs_batch *batch, uint3
 	return rs_trace_put(c->to, &r, &map, error);
 }
 
-void trace_copy_provenance(struct trace_copy *c)
+void trace_copy_provenance(struct trace_copy *c, bool all)
 {
+	uint32_t nr = all ? UINT32_MAX : rs_trace_nr_head_provenance(c->from);
 	const char *key;
 
-	for (; (key = rs_trace_provenance_key(c->from, c->nr_provenance)); c->nr_provenance++)
+	for (; c->nr_provenance < nr; c->nr_provenance++) {
+		key = rs_trace_provenance_key(c->from, c->nr_provenance);
+		if (!key)
+			break;
 		rs_trace_set_provenance(c->to, key, rs_trace_provenance(c->from, key));
+	}
 }

@@ -10,7 +10,7 @@
 struct trace_copy {
 	struct rs_trace *from;
 	struct rs_trace_writer *to;
-	const char *prefix;	/* put before names of regions, threads and processes; NULL = none */
+	const char *prefix;	/* put before all names but those of files and groups; NULL = none */
 	const char *file_prefix; /* before names of files */
 	GArray *number[RS_NAME_PROCESS + 1]; /* the writer's number + 1; 0 = not known yet */
 	uint32_t nr_provenance;
@@ -23,7 +23,7 @@ uint32_t trace_copy_number(struct trace_copy *, enum rs_name_kind, uint32_t id);
 /* Translate in place. */
 void trace_copy_translate(struct trace_copy *, struct rs_record *, struct rs_map *);
 bool trace_copy_record(struct trace_copy *, const struct rs_batch *, uint32_t i, GError **);
-/* Provenance that the reader has met since the last call. */
-void trace_copy_provenance(struct trace_copy *);
+/* Provenance of the header, or all of it, that was not copied yet. */
+void trace_copy_provenance(struct trace_copy *, bool all);
 
 #endif

@@ -116,6 +116,7 @@ static bool read_head(struct rs_trace *t, struct native_reader *n, GError **erro
 	struct cursor c = {n->raw, n->raw + chunk.raw};
 	if (chunk.type != CHUNK_HEADER || !format_get_provenance(&c, &t->provenance) || c.at != c.end)
 		return fail(t, error, "damaged: bad provenance") > 0;
+	t->nr_head_provenance = t->provenance.keys->len;
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "traces/record.h"
+#include "traces/trace_internal.h"
 
 const char *const advice_names[RS_NR_ADVICE] = {
 	[RS_ADV_NORMAL] = "normal",	[RS_ADV_RANDOM] = "random",
@@ -58,7 +59,7 @@ void unescape_name(char *name)
 	*to = '\0';
 }
 
-void print_provenance(GString *out, const char *key, const char *value)
+void rs_provenance_print(GString *out, const char *key, const char *value)
 {
 	g_string_append(out, "#! ");
 	print_escaped(out, key, true);
@@ -131,14 +132,13 @@ static void print_range(GString *out, const struct rs_record *r)
 	number(out, r->count);
 }
 
-static void print_thread(GString *out, const struct trace_state *s, const struct rs_record *r)
+static void print_thread(GString *out, const struct trace_state *s, const struct rs_record *r, bool begins)
 {
-	bool alive = state_thread_alive(s, r->object);
 	const char *process = names_get(&s->names[RS_NAME_PROCESS], r->arg);
 
 	g_string_append(out, r->op == RS_OP_FORK ? "fork" : "t");
 	name(out, s, RS_NAME_THREAD, r->object);
-	if (!alive && strcmp(process, names_get(&s->names[RS_NAME_THREAD], r->object)))
+	if (begins && strcmp(process, names_get(&s->names[RS_NAME_THREAD], r->object)))
 		name(out, s, RS_NAME_PROCESS, r->arg);
 }
 
@@ -205,13 +205,13 @@ static void print_operands(GString *out, const struct trace_state *s, const stru
 	}
 }
 
-void print_record(GString *out, const struct trace_state *s, const struct rs_record *r,
-		  const struct rs_map *map)
+static void print(GString *out, const struct trace_state *s, const struct rs_record *r,
+		  const struct rs_map *map, bool begins)
 {
 	int kind = rs_record_object_kind(r->op);
 
 	if (r->op == RS_OP_THREAD || r->op == RS_OP_FORK) {
-		print_thread(out, s, r);
+		print_thread(out, s, r, begins);
 	} else {
 		g_string_append(out, r->op == RS_OP_MLOCK ? r->arg ? "mlock" : "munlock"
 							  : keywords[r->op]);
@@ -220,4 +220,16 @@ void print_record(GString *out, const struct trace_state *s, const struct rs_rec
 		print_operands(out, s, r, map);
 	}
 	g_string_append_c(out, '\n');
+}
+
+void print_record(GString *out, const struct trace_state *s, const struct rs_record *r,
+		  const struct rs_map *map)
+{
+	print(out, s, r, map, !state_thread_alive(s, r->object));
+}
+
+void rs_record_print(GString *out, const struct rs_trace *trace, const struct rs_record *r,
+		     const struct rs_map *map, bool begins)
+{
+	print(out, &trace->state, r, map, begins);
 }

@@ -214,16 +214,20 @@ static bool apply_mmap(struct trace_state *s, const struct rs_record *rec, const
 
 		return bad(error, "region \"%s\" is mapped already; \"u %s\" must come first", name, name);
 	}
+	if (f && map->pgoff + map->pages > f->pages) {
+		g_autofree char *name = shown(s, RS_NAME_FILE, map->file);
+
+		return bad(error, "a mapping of pages up to %" G_GUINT64_FORMAT " of file \"%s\", which has %u",
+			   map->pgoff + map->pages, name, f->pages);
+	}
 	if (!appears(s, RS_NAME_REGION, rec->object, error))
 		return false;
 	struct region_state r = {.pages = map->pages, .prot = map->prot & (VM_READ | VM_WRITE | VM_EXEC),
 				 .file = map->file, .pgoff = map->pgoff};
 	region_set_limits(&r, f ? f->pages : TRACE_MAX_PAGES);
 	process_map(s->current, rec->object, &r);
-	if (f) {
+	if (f)
 		f->mapped = true;
-		f->clipped |= map->pgoff + map->pages > f->pages;
-	}
 	return true;
 }
 

@@ -17,7 +17,7 @@ struct text_reader {
 	struct rs_trace *trace;
 	char *buffer; /* TEXT_BUFFER bytes and room for a NUL */
 	size_t at, end;
-	bool eof;
+	bool eof, begun; /* begun: a record was met, which cannot be a mere access */
 	uint64_t line;
 	char *words; /* rest of the line that is being parsed */
 	const char *usage;
@@ -165,6 +165,10 @@ static bool emit(struct text_reader *t, const struct rs_map *map, GError **error
 	struct rs_trace *trace = t->trace;
 	GError *why = NULL;
 
+	if (!t->begun) {
+		t->begun = true;
+		trace->nr_head_provenance = trace->provenance.keys->len;
+	}
 	if (!state_apply(&trace->state, &t->record, map, &why)) {
 		fail(t, error, "%s", why->message);
 		g_error_free(why);
@@ -606,6 +610,8 @@ int text_next(struct rs_trace *trace, GError **error)
 		if (!parse_line(t, line, error))
 			return -1;
 	}
+	if (!t->begun)
+		trace->nr_head_provenance = trace->provenance.keys->len;
 	return trace->nr_records > 0;
 }
 

@@ -79,6 +79,11 @@ const char *rs_trace_provenance_key(const struct rs_trace *t, uint32_t i)
 	return i < t->provenance.keys->len ? g_ptr_array_index(t->provenance.keys, i) : NULL;
 }
 
+uint32_t rs_trace_nr_head_provenance(const struct rs_trace *t)
+{
+	return t->nr_head_provenance;
+}
+
 bool rs_trace_is_native(const struct rs_trace *t)
 {
 	return t->native;

@@ -20,6 +20,7 @@ struct rs_trace {
 	struct trace_state state;
 	struct digest digest;
 	struct provenance provenance;
+	uint32_t nr_head_provenance;
 	struct text_reader *text;     /* one of the two */
 	struct native_reader *native;
 	struct rs_record *records; /* BATCH_RECORDS of them */

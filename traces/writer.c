@@ -9,7 +9,7 @@
 #include "traces/block.h"
 #include "traces/digest.h"
 #include "traces/format.h"
-#include "traces/output.h"
+#include "traces/sink.h"
 #include "traces/print.h"
 #include "traces/record.h"
 
@@ -19,7 +19,7 @@
 struct rs_trace_writer {
 	char *path;
 	enum rs_trace_format format;
-	struct output *out;
+	struct sink *out;
 	struct trace_state state;
 	struct digest digest;
 	struct provenance provenance;
@@ -37,7 +37,7 @@ struct rs_trace_writer {
 
 struct rs_trace_writer *rs_trace_create(const char *path, enum rs_trace_format format, GError **error)
 {
-	struct output *out = output_open(path, error);
+	struct sink *out = sink_open(path, error);
 
 	if (!out)
 		return NULL;
@@ -105,7 +105,7 @@ uint32_t rs_trace_intern(struct rs_trace_writer *w, enum rs_name_kind kind, cons
 static bool emit(struct rs_trace_writer *w, const void *bytes, size_t size, GError **error)
 {
 	w->offset += size;
-	if (output_write(w->out, bytes, size, error))
+	if (sink_write(w->out, bytes, size, error))
 		return true;
 	w->failed = true;
 	return false;
@@ -157,7 +157,7 @@ static bool begin(struct rs_trace_writer *w, GError **error)
 	w->nr_provenance = w->provenance.keys->len;
 	if (w->format == RS_TRACE_TEXT) {
 		for (uint32_t i = 0; i < w->nr_provenance; i++)
-			print_provenance(w->text, g_ptr_array_index(w->provenance.keys, i),
+			rs_provenance_print(w->text, g_ptr_array_index(w->provenance.keys, i),
 					 g_ptr_array_index(w->provenance.values, i));
 		return true;
 	}
@@ -301,7 +301,7 @@ bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record, con
 static bool finish_text(struct rs_trace_writer *w, GError **error)
 {
 	for (uint32_t i = w->nr_provenance; i < w->provenance.keys->len; i++)
-		print_provenance(w->text, g_ptr_array_index(w->provenance.keys, i),
+		rs_provenance_print(w->text, g_ptr_array_index(w->provenance.keys, i),
 				 g_ptr_array_index(w->provenance.values, i));
 	return emit_text(w, error);
 }
@@ -337,9 +337,9 @@ bool rs_trace_writer_close(struct rs_trace_writer *w, GError **error)
 	if (w->failed && error && !*error)
 		g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: not written: an earlier write failed", w->path);
 	if (fine)
-		fine = output_close(w->out, error);
+		fine = sink_close(w->out, error);
 	else
-		output_abort(w->out);
+		sink_abort(w->out);
 	writer_free(w);
 	return fine;
 }
@@ -348,6 +348,6 @@ void rs_trace_writer_abort(struct rs_trace_writer *w)
 {
 	if (!w)
 		return;
-	output_abort(w->out);
+	sink_abort(w->out);
 	writer_free(w);
 }

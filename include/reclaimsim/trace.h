@@ -156,6 +156,8 @@ const char *rs_trace_digest(const struct rs_trace *);
 const char *rs_trace_provenance(const struct rs_trace *, const char *key);
 /* The i-th key in the order of the trace; NULL behind the last. */
 const char *rs_trace_provenance_key(const struct rs_trace *, uint32_t i);
+/* How many of the keys stand before the first record; known after the first batch. */
+uint32_t rs_trace_nr_head_provenance(const struct rs_trace *);
 bool rs_trace_is_native(const struct rs_trace *);
 /* Accesses left out so far (FORMAT.md, "Pages"), and the line of the first; worth a warning. */
 uint64_t rs_trace_nr_skipped(const struct rs_trace *, uint64_t *ret_first_line);
@@ -178,6 +180,14 @@ uint32_t rs_trace_intern(struct rs_trace_writer *, enum rs_name_kind, const char
 bool rs_trace_put(struct rs_trace_writer *, const struct rs_record *, const struct rs_map *, GError **);
 bool rs_trace_writer_close(struct rs_trace_writer *, GError **); /* also frees it */
 void rs_trace_writer_abort(struct rs_trace_writer *);		 /* removes what was written */
+
+/*
+ * Append the record as a line of trace text; map only for RS_OP_MMAP. begins: the thread of
+ * RS_OP_THREAD was not alive. The numbers are those of the trace.
+ */
+void rs_record_print(GString *, const struct rs_trace *, const struct rs_record *, const struct rs_map *,
+		     bool begins);
+void rs_provenance_print(GString *, const char *key, const char *value);
 
 /* Check a record against the machine's limits (ids in range, count > 0, no overflow). */
 bool rs_record_check(const struct rs_record *, const struct rs_map *, GError **);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * output.c - writes to a temporary file beside the target and renames it at the end. What is no
+ * sink.c - writes to a temporary file beside the target and renames it at the end. What is no
  * regular file (a pipe, a device) is written directly.
  */
-#include "traces/output.h"
+#include "traces/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,28 +12,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct output {
+struct sink {
 	char *path;
 	char *temporary; /* NULL = written directly */
 	int fd;
 };
 
-static bool output_error(const struct output *o, GError **error, const char *what)
+static bool sink_error(const struct sink *o, GError **error, const char *what)
 {
 	g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: %s: %s", o->path, what, g_strerror(errno));
 	return false;
 }
 
-static void output_free(struct output *o)
+static void sink_free(struct sink *o)
 {
 	g_free(o->path);
 	g_free(o->temporary);
 	g_free(o);
 }
 
-struct output *output_open(const char *path, GError **error)
+struct sink *sink_open(const char *path, GError **error)
 {
-	struct output *o = g_new0(struct output, 1);
+	struct sink *o = g_new0(struct sink, 1);
 	struct stat st;
 
 	if (!strcmp(path, "-")) {
@@ -50,12 +50,12 @@ struct output *output_open(const char *path, GError **error)
 	}
 	if (o->fd >= 0)
 		return o;
-	output_error(o, error, "cannot create");
-	output_free(o);
+	sink_error(o, error, "cannot create");
+	sink_free(o);
 	return NULL;
 }
 
-bool output_write(struct output *o, const void *bytes, size_t size, GError **error)
+bool sink_write(struct sink *o, const void *bytes, size_t size, GError **error)
 {
 	const char *at = bytes;
 
@@ -65,28 +65,28 @@ bool output_write(struct output *o, const void *bytes, size_t size, GError **err
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return output_error(o, error, "cannot write");
+			return sink_error(o, error, "cannot write");
 		at += n;
 		size -= n;
 	}
 	return true;
 }
 
-bool output_close(struct output *o, GError **error)
+bool sink_close(struct sink *o, GError **error)
 {
 	bool fine = true;
 
 	if (o->fd != STDOUT_FILENO && close(o->fd))
-		fine = output_error(o, error, "cannot write");
+		fine = sink_error(o, error, "cannot write");
 	if (o->temporary && fine && rename(o->temporary, o->path))
-		fine = output_error(o, error, "cannot create");
+		fine = sink_error(o, error, "cannot create");
 	if (o->temporary && !fine)
 		unlink(o->temporary);
-	output_free(o);
+	sink_free(o);
 	return fine;
 }
 
-void output_abort(struct output *o)
+void sink_abort(struct sink *o)
 {
 	if (!o)
 		return;
@@ -94,5 +94,5 @@ void output_abort(struct output *o)
 		close(o->fd);
 	if (o->temporary)
 		unlink(o->temporary);
-	output_free(o);
+	sink_free(o);
 }

@@ -10,6 +10,7 @@
 
 /* For messages: the name of the command that runs. */
 static char current[64] = "";
+char **command_rest;
 
 const char *command_name(void)
 {
@@ -186,30 +187,47 @@ static int unknown_command(const struct rs_command *const *table, const char *na
 	return code;
 }
 
+/* Cut argv at "--". */
+static void take_rest(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		command_rest = &argv[i + 1];
+		argv[i] = NULL;
+		*argc = i;
+		return;
+	}
+}
+
+static bool goes_deeper(const struct rs_command *command, int argc, char **argv)
+{
+	if (!command->subcommands)
+		return false;
+	return !command->run || (argc > 1 && find(command->subcommands, argv[1]));
+}
+
 static int run_command(const struct rs_command *command, const char *prefix, int argc, char **argv)
 {
 	GError *error = NULL;
 	int code;
 
 	g_snprintf(current, sizeof(current), "%s%s", prefix, command->name);
-	if (command->subcommands) {
-		char *deeper = g_strdup_printf("%s ", current);
-
-		if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help"))) {
-			command_help(command, prefix);
-			code = EXIT_FINE;
-		} else {
-			code = command_dispatch(command->subcommands, deeper, argc, argv);
-		}
-		g_free(deeper);
-		return flush_stdout(code);
-	}
 	if (command->own_options)
 		return flush_stdout(command->run(argc, argv));
-	if (wants_help(argc, argv)) {
+	if (wants_help(goes_deeper(command, argc, argv) ? MIN(argc, 2) : argc, argv)) {
 		command_help(command, prefix);
 		return flush_stdout(EXIT_FINE);
 	}
+	if (goes_deeper(command, argc, argv)) {
+		char *deeper = g_strdup_printf("%s ", current);
+
+		code = command_dispatch(command->subcommands, deeper, argc, argv);
+		g_free(deeper);
+		return code;
+	}
+	if (command->takes_rest)
+		take_rest(&argc, argv);
 	if (!parse_options(command, &argc, &argv, &error))
 		return command_fail(error);
 	return flush_stdout(command->run(argc, argv));

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,22 +46,27 @@ char *simulate(const char *trace, const struct rs_scenario *scenario, const char
 
 /* ---- children ---- */
 
+/* A slot of the pool: a process and the job it works on. */
 struct child {
 	pid_t pid;
 	int fd; /* memory file: the text, or the message */
-	unsigned job;
+	struct job job;
 };
 
 /* In the child: run, leave text or message in fd, exit by what it was. */
 static void child_main(const struct job *job, int fd)
 {
 	GError *error = NULL;
-	char *text = simulate(job->trace, job->scenario, job->policy, &error);
-	const char *bytes = text ? text : error->message;
-	FILE *stream = fdopen(fd, "w");
-	bool written = stream && fputs(bytes, stream) >= 0 && fflush(stream) == 0;
+	const char *bytes;
+	FILE *stream;
+	char *text;
 
-	if (!written)
+	/* Nobody would take the result of an orphan. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	text = simulate(job->trace, job->scenario, job->policy, &error);
+	bytes = text ? text : error->message;
+	stream = fdopen(fd, "w");
+	if (!stream || fputs(bytes, stream) < 0 || fflush(stream) != 0)
 		_exit(126);
 	_exit(text ? 0 : 16 + error->code);
 }
@@ -97,9 +103,9 @@ static void finish(struct job *job, int status, int fd)
 	g_free(text);
 }
 
-static bool start(struct child *child, struct job *jobs, unsigned number)
+/* False: the job's error says why. */
+static bool start(struct child *child)
 {
-	child->job = number;
 	child->fd = memfd_create("result", MFD_CLOEXEC);
 	if (child->fd < 0)
 		goto fail;
@@ -107,12 +113,12 @@ static bool start(struct child *child, struct job *jobs, unsigned number)
 	fflush(stderr);
 	child->pid = fork();
 	if (child->pid == 0)
-		child_main(&jobs[number], child->fd);
+		child_main(&child->job, child->fd);
 	if (child->pid > 0)
 		return true;
 	close(child->fd);
 fail:
-	g_set_error(&jobs[number].error, RS_ERROR, RS_ERROR_STALLED, "cannot start a process: %s",
+	g_set_error(&child->job.error, RS_ERROR, RS_ERROR_STALLED, "cannot start a process: %s",
 		    g_strerror(errno));
 	return false;
 }
@@ -130,43 +136,80 @@ static unsigned wait_for_one(const struct child *children, unsigned nr, int *ret
 	}
 }
 
-static void show_progress(bool progress, unsigned done, unsigned nr)
+void simulate_pool(unsigned parallel, job_next next, job_done done, void *arg)
 {
-	if (!progress)
+	unsigned limit = parallel ? parallel : g_get_num_processors(), running = 0;
+	struct child *children = g_new0(struct child, limit);
+	bool more = true;
+
+	while (more || running) {
+		unsigned place;
+		int status;
+
+		if (more && running < limit) {
+			memset(&children[running], 0, sizeof(*children));
+			more = next(arg, &children[running].job);
+			if (more && start(&children[running]))
+				running++;
+			else if (more)
+				done(arg, &children[running].job);
+			continue;
+		}
+		if (!running)
+			continue;
+		place = wait_for_one(children, running, &status);
+		finish(&children[place].job, status, children[place].fd);
+		close(children[place].fd);
+		done(arg, &children[place].job);
+		children[place] = children[--running];
+	}
+	g_free(children);
+}
+
+/* ---- a list of jobs ---- */
+
+struct list {
+	struct job *jobs;
+	unsigned nr, next, done;
+	bool progress;
+};
+
+static bool list_next(void *arg, struct job *ret)
+{
+	struct list *list = arg;
+
+	if (list->next == list->nr)
+		return false;
+	*ret = list->jobs[list->next];
+	ret->number = list->next++;
+	return true;
+}
+
+static void list_done(void *arg, struct job *job)
+{
+	struct list *list = arg;
+
+	list->jobs[job->number] = *job;
+	simulate_progress(list->progress, ++list->done, list->nr);
+}
+
+void simulate_progress(bool progress, uint64_t done, uint64_t nr)
+{
+	if (!progress || !isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "\r%s: %u of %u runs done%s", command_name(), done, nr,
+	fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " runs done%s", command_name(), done, nr,
 		done == nr ? "\r\033[K" : "");
 	fflush(stderr);
 }
 
 bool simulate_all(struct job *jobs, unsigned nr, unsigned parallel, bool progress)
 {
-	unsigned limit = parallel ? parallel : g_get_num_processors();
-	struct child *children = g_new0(struct child, limit);
-	unsigned running = 0, next = 0, done = 0;
+	struct list list = { .jobs = jobs, .nr = nr, .progress = progress };
 	bool ok = true;
 
-	progress = progress && isatty(STDERR_FILENO);
-	while (next < nr || running) {
-		unsigned place;
-		int status;
-
-		if (next < nr && running < limit) {
-			if (start(&children[running], jobs, next++))
-				running++;
-			continue;
-		}
-		if (!running)
-			continue;
-		place = wait_for_one(children, running, &status);
-		finish(&jobs[children[place].job], status, children[place].fd);
-		close(children[place].fd);
-		children[place] = children[--running];
-		show_progress(progress, ++done, nr);
-	}
+	simulate_pool(parallel, list_next, list_done, &list);
 	for (unsigned i = 0; i < nr; i++)
 		ok = ok && jobs[i].text;
-	g_free(children);
 	return ok;
 }
 

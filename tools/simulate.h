@@ -16,10 +16,23 @@ char *simulate(const char *trace, const struct rs_scenario *scenario, const char
 struct job {
 	const char *trace, *policy;
 	const struct rs_scenario *scenario;
+	uint64_t number; /* the caller's */
+	void *data;	 /* the caller's */
 	/* afterwards: the result's text, or why there is none */
 	char *text;
 	GError *error;
 };
+
+/*
+ * A pool of processes, at most parallel at once (0: as many as CPUs). next() gives a job or says
+ * that there are no more; done() takes over the finished job's text or error.
+ */
+typedef bool (*job_next)(void *arg, struct job *ret);
+typedef void (*job_done)(void *arg, struct job *job);
+void simulate_pool(unsigned parallel, job_next next, job_done done, void *arg);
+
+/* "sweep: 3 of 20 runs done" on standard error if that is a terminal. */
+void simulate_progress(bool progress, uint64_t done, uint64_t nr);
 
 /*
  * Run them all, at most parallel at once (0: as many as CPUs), each in a process of its own: a

@@ -26,11 +26,13 @@ struct rs_command {
 	const char *summary; /* one line */
 	const char *about;   /* paragraphs for --help and the man page; may be NULL */
 	const char *example; /* lines, each a command or its explanation behind # */
-	const GOptionEntry *options;		     /* ends in an empty row; NULL: none */
-	const struct rs_command *const *subcommands; /* ended by NULL; instead of run() */
+	const GOptionEntry *options; /* ends in an empty row; NULL: none */
+	/* ended by NULL; run(), if there is one, takes what is no subcommand */
+	const struct rs_command *const *subcommands;
+	bool takes_rest;  /* words behind "--" are left in command_rest */
+	bool own_options; /* run() parses its options itself, --help included */
 	/* argv[0] is the command; options have been parsed into their variables and taken out. */
 	int (*run)(int argc, char **argv);
-	bool own_options; /* run() gets everything behind the name, --help too */
 };
 
 /* The table of main.c, ended by NULL. */
@@ -49,6 +51,8 @@ int command_fail(GError *error);
 int command_usage(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* A warning on standard error; silent with --quiet. */
 void command_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/* What stood behind "--", ended by NULL; NULL if nothing did. */
+extern char **command_rest;
 /* The running command's name for messages: "run", "trace import". */
 const char *command_name(void);
 

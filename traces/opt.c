@@ -261,8 +261,10 @@ bool rs_opt_bound(struct rs_trace *trace, uint64_t capacity_pages, struct rs_opt
 		return false;
 	}
 	bool fine = read_sequence(&s, trace, error);
-	if (fine)
+	if (fine) {
 		run_min(&s, capacity_pages, ret);
+		ret->ops = s.op;
+	}
 	pagewalk_done(&s.walk);
 	g_array_free(s.accesses, TRUE);
 	g_array_free(s.marks, TRUE);

@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <reclaimsim/import.h>
 #include <reclaimsim/trace.h>
-
-#include "traces/import.h"
 
 int trace_import(int argc, char **argv);
 
@@ -41,9 +40,10 @@ static char *command_line(int argc, char **argv)
 
 static void list_formats(void)
 {
-	for (unsigned i = 0; rs_importers[i]; i++)
-		if (rs_importer_find(rs_importers[i]->name) == rs_importers[i])
-			printf("%-14s %s\n", rs_importers[i]->name, rs_importers[i]->summary);
+	struct rs_import_format format;
+
+	for (unsigned i = 0; rs_import_format(i, &format); i++)
+		printf("%-14s %s\n", format.name, format.summary);
 }
 
 static void print_value(const char *key, const json_t *value)

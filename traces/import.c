@@ -40,6 +40,19 @@ const struct rs_importer *rs_importer_find(const char *name)
 	return NULL;
 }
 
+/* Of several importers with one name (old and new versions) the first counts. */
+bool rs_import_format(unsigned i, struct rs_import_format *ret)
+{
+	for (unsigned n = 0; rs_importers[n]; n++) {
+		if (rs_importer_find(rs_importers[n]->name) != rs_importers[n] || i--)
+			continue;
+		ret->name = rs_importers[n]->name;
+		ret->summary = rs_importers[n]->summary;
+		return true;
+	}
+	return false;
+}
+
 /* The reader of the content; with a name only among the readers of that name. */
 static const struct rs_importer *detect(const char *name, const char *head, size_t n)
 {

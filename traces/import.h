@@ -15,6 +15,7 @@
 
 #include <jansson.h>
 
+#include <reclaimsim/import.h>
 #include <reclaimsim/policy.h>
 #include <reclaimsim/trace.h>
 
@@ -217,22 +218,7 @@ ssize_t import_read(struct import_input *, void *buffer, size_t n, GError **);
 void import_close(struct import_input *);
 
 /* ---- the whole thing (import.c) ---- */
-struct import_options {
-	const char *format; /* NULL: told from the content */
-	const char *const *paths; /* NULL-terminated */
-	const void *memory; /* instead of paths: tests and fuzzing */
-	size_t memory_size;
-	const char *const *with; /* NULL-terminated KEY=VALUE, may be NULL */
-	const char *command; /* for the provenance */
-	bool strict;
-};
 extern const struct rs_importer *const rs_importers[]; /* ends with NULL */
 const struct rs_importer *rs_importer_find(const char *name);
-/*
- * Import into a writer, which is left open. The summary is the contract's object; notes (may be
- * NULL) receives the first malformed lines for people.
- */
-bool rs_import(const struct import_options *, struct rs_trace_writer *, json_t **ret_summary,
-	       char **ret_notes, GError **);
 
 #endif

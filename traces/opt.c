@@ -71,7 +71,7 @@ static bool read_sequence(struct sequence *s, struct rs_trace *trace, GError **e
 	struct rs_batch batch;
 	int r;
 
-	pagewalk_init(&s->walk, add_access, s);
+	pagewalk_init(&s->walk, add_access, NULL, s);
 	s->accesses = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	s->marks = g_array_new(FALSE, FALSE, sizeof(struct mark));
 	s->op = 0;

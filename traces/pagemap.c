@@ -86,20 +86,27 @@ uint32_t pagemap_get(const struct pagemap *m, uint32_t object, uint32_t page)
 	return m->keys[i] ? m->values[i] : PAGE_NONE;
 }
 
-void pagemap_forget(struct pagemap *m, uint32_t object, uint32_t first, uint32_t count)
+static void forget(struct pagemap *m, uint32_t i, void (*forgotten)(void *, uint32_t), void *arg)
+{
+	if (!m->keys[i] || m->values[i] == PAGE_NONE)
+		return;
+	if (forgotten)
+		forgotten(arg, m->values[i]);
+	m->values[i] = PAGE_NONE;
+}
+
+/* The order in which values are told follows the page numbers or the table: both are repeatable. */
+void pagemap_forget(struct pagemap *m, uint32_t object, uint32_t first, uint32_t count,
+		    void (*forgotten)(void *, uint32_t), void *arg)
 {
 	uint64_t low = key_of(object, first), high = low + count;
 
-	if (count > m->mask) {
-		for (uint32_t i = 0; i <= m->mask; i++)
-			if (m->keys[i] >= low && m->keys[i] < high)
-				m->values[i] = PAGE_NONE;
+	if (count <= m->mask) {
+		for (uint64_t key = low; key < high; key++)
+			forget(m, place(m, key), forgotten, arg);
 		return;
 	}
-	for (uint64_t key = low; key < high; key++) {
-		uint32_t i = place(m, key);
-
-		if (m->keys[i])
-			m->values[i] = PAGE_NONE;
-	}
+	for (uint32_t i = 0; i <= m->mask; i++)
+		if (m->keys[i] >= low && m->keys[i] < high)
+			forget(m, i, forgotten, arg);
 }

@@ -20,7 +20,8 @@ void pagemap_done(struct pagemap *);
 /* The place of the number; PAGE_NONE is there when the page is new. Valid until the next call. */
 uint32_t *pagemap_at(struct pagemap *, uint32_t object, uint32_t page);
 uint32_t pagemap_get(const struct pagemap *, uint32_t object, uint32_t page); /* PAGE_NONE: none */
-/* Forget the numbers of pages first to first + count - 1. */
-void pagemap_forget(struct pagemap *, uint32_t object, uint32_t first, uint32_t count);
+/* Forget the numbers of pages first to first + count - 1, and tell them; forgotten may be NULL. */
+void pagemap_forget(struct pagemap *, uint32_t object, uint32_t first, uint32_t count,
+		    void (*forgotten)(void *arg, uint32_t value), void *arg);
 
 #endif

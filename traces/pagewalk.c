@@ -12,6 +12,7 @@
 
 struct anon_object {
 	uint32_t number, users;
+	uint32_t nr_pages; /* that have begun and were not discarded with all of it */
 };
 
 struct mapping {
@@ -20,6 +21,19 @@ struct mapping {
 	uint32_t pgoff, pages;
 	bool shared;
 };
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	guint x = GPOINTER_TO_UINT(a), y = GPOINTER_TO_UINT(b);
+
+	return x < y ? -1 : x > y;
+}
+
+static void forget_anon(struct pagewalk *w, const struct anon_object *anon, uint32_t page, uint32_t count)
+{
+	if (anon->nr_pages)
+		pagemap_forget(&w->map, 2 * anon->number + 1, page, count, w->discard, w->arg);
+}
 
 static void mapping_free(void *data)
 {
@@ -30,12 +44,27 @@ static void mapping_free(void *data)
 	g_free(m);
 }
 
+/* exec and exit: what nobody else shares is gone. By region, so that the order is repeatable. */
+static void discard_all(struct pagewalk *w, GHashTable *space)
+{
+	g_autoptr(GList) regions = g_list_sort(g_hash_table_get_keys(space), by_number);
+
+	for (GList *r = regions; r; r = r->next) {
+		const struct mapping *m = g_hash_table_lookup(space, r->data);
+
+		if (m->anon->users == 1)
+			forget_anon(w, m->anon, 0, m->pages);
+	}
+	g_hash_table_remove_all(space);
+}
+
 static GHashTable *address_space(void)
 {
 	return g_hash_table_new_full(NULL, NULL, NULL, mapping_free);
 }
 
-void pagewalk_init(struct pagewalk *w, void (*touch)(void *, uint32_t, enum touch), void *arg)
+void pagewalk_init(struct pagewalk *w, void (*touch)(void *, uint32_t, enum touch),
+		   void (*discard)(void *, uint32_t), void *arg)
 {
 	uint32_t zero = 0, one = 1;
 
@@ -50,6 +79,7 @@ void pagewalk_init(struct pagewalk *w, void (*touch)(void *, uint32_t, enum touc
 	g_array_append_val(w->threads, zero);
 	g_array_append_val(w->nr_threads, one);
 	w->touch = touch;
+	w->discard = discard;
 	w->arg = arg;
 }
 
@@ -101,6 +131,7 @@ static void touch_mapped(struct pagewalk *w, const struct mapping *m, uint32_t p
 		touch_file(w, m->file, m->pgoff + page, TOUCH_FILE_MAPPED);
 	if (store || (!file && m->shared)) {
 		*pagemap_at(&w->map, object, page) = w->nr_pages;
+		m->anon->nr_pages++;
 		w->touch(w->arg, w->nr_pages++, TOUCH_FIRST);
 	} else if (!file) {
 		w->nr_zero_loads++;
@@ -113,7 +144,7 @@ static void walk_mmap(struct pagewalk *w, uint32_t region, const struct rs_map *
 
 	*m = (struct mapping){.anon = g_new(struct anon_object, 1), .file = map->file, .pgoff = map->pgoff,
 			      .pages = map->pages, .shared = map->prot & VM_SHARED};
-	*m->anon = (struct anon_object){w->nr_anon_objects++, 1};
+	*m->anon = (struct anon_object){w->nr_anon_objects++, 1, 0};
 	g_hash_table_replace(w->current, GUINT_TO_POINTER(region), m);
 	w->last = NULL;
 }
@@ -129,7 +160,7 @@ static void walk_discard(struct pagewalk *w, const struct rs_record *r)
 	bool unmap = r->op == RS_OP_MUNMAP;
 
 	if (m->anon->users == 1 && (unmap || !m->shared))
-		pagemap_forget(&w->map, 2 * m->anon->number + 1, r->page, count);
+		forget_anon(w, m->anon, r->page, count);
 	if (unmap && count == m->pages) {
 		g_hash_table_remove(w->current, GUINT_TO_POINTER(r->object));
 		w->last = NULL;
@@ -145,7 +176,7 @@ static void walk_resize(struct pagewalk *w, const struct rs_record *r)
 			: r->op == RS_OP_TRUNCATE ? r->page
 						  : MAX(*pages, (uint64_t)r->page + r->count);
 	if (size < *pages)
-		pagemap_forget(&w->map, 2 * r->object, size, *pages - size);
+		pagemap_forget(&w->map, 2 * r->object, size, *pages - size, w->discard, w->arg);
 	*pages = size;
 }
 
@@ -202,7 +233,8 @@ static void walk_exit(struct pagewalk *w)
 	uint32_t *process = &g_array_index(w->threads, uint32_t, w->thread);
 
 	if (--g_array_index(w->nr_threads, uint32_t, *process) == 0) {
-		g_hash_table_destroy(w->processes->pdata[*process]);
+		discard_all(w, w->current);
+		g_hash_table_destroy(w->current);
 		w->processes->pdata[*process] = NULL;
 	}
 	*process = PAGE_NONE;
@@ -253,7 +285,7 @@ bool pagewalk_record(struct pagewalk *w, const struct rs_record *r, const struct
 		walk_thread(w, r);
 		break;
 	case RS_OP_EXEC:
-		g_hash_table_remove_all(w->current);
+		discard_all(w, w->current);
 		w->last = NULL;
 		break;
 	case RS_OP_EXIT:

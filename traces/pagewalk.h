@@ -39,10 +39,12 @@ struct pagewalk {
 	struct mapping *last;
 	/* Called for each page of an access, in order. */
 	void (*touch)(void *arg, uint32_t page, enum touch);
+	void (*discard)(void *arg, uint32_t page); /* the number will not be touched again; may be NULL */
 	void *arg;
 };
 
-void pagewalk_init(struct pagewalk *, void (*touch)(void *, uint32_t, enum touch), void *arg);
+void pagewalk_init(struct pagewalk *, void (*touch)(void *, uint32_t, enum touch),
+		   void (*discard)(void *, uint32_t), void *arg);
 /* The record must be valid (come from a reader). False: too many pages. */
 bool pagewalk_record(struct pagewalk *, const struct rs_record *, const struct rs_map *maps);
 void pagewalk_done(struct pagewalk *);

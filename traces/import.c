@@ -16,7 +16,7 @@
 #define PROBE_SIZE (64u << 10)
 
 extern const struct rs_importer import_fio_iolog, import_blkparse, import_blktrace, import_lackey,
-	import_pin, import_drmemtrace, import_drmemtrace_text, import_perf_script,
+	import_pin, import_drmemtrace, import_drmemtrace_text, import_strace, import_perf_script,
 	import_ftrace, import_damon, import_damon_json, import_redis_monitor, import_memcached,
 	import_twitter, import_oracle_general, import_vscsi, import_csv, import_txt, import_msr,
 	import_spc, import_alibaba, import_tencent, import_systor17;
@@ -24,7 +24,7 @@ extern const struct rs_importer import_fio_iolog, import_blkparse, import_blktra
 /* Equal probes: the first wins. A name may have several readers (text and binary). */
 const struct rs_importer *const rs_importers[] = {
 	&import_fio_iolog,  &import_blkparse,	     &import_blktrace, &import_lackey,
-	&import_drmemtrace, &import_drmemtrace_text, &import_damon,
+	&import_drmemtrace, &import_drmemtrace_text, &import_strace, &import_damon,
 	&import_damon_json, &import_perf_script,     &import_ftrace,   &import_redis_monitor,
 	&import_memcached,  &import_twitter,	     &import_vscsi,    &import_oracle_general,
 	&import_msr,	    &import_spc,	     &import_alibaba,  &import_tencent,

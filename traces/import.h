@@ -137,6 +137,7 @@ struct import {
 	uint32_t nr_processes, thread;
 	uint64_t thread_pid, thread_tid;
 	bool have_thread, time_due;
+	uint16_t open_file; /* of import_io(): which open of the file */
 	bool mark;	   /* import_io_record() marks what it makes ... */
 	bool drop_marked;  /* ... and finish() leaves marked records out: better ones were found */
 	uint64_t time_written;
@@ -163,8 +164,13 @@ static inline struct import_file *import_file_at(const struct import *im, uint32
 /* Who does what follows. Keys are the recorder's numbers (pid, tid). */
 void import_thread(struct import *, uint64_t pid, uint64_t tid);
 uint32_t import_space(const struct import *); /* address space of the current thread */
+/* The current thread's process forks; pid and tid are the child's. */
+void import_fork(struct import *, uint64_t pid, uint64_t tid);
+void import_exit(struct import *); /* of the current thread */
+void import_wait(struct import *, uint64_t pid, uint64_t tid); /* the current one, for that one */
 /* Any record of the current thread; map for RS_OP_MMAP. */
 void import_put(struct import *, const struct rs_record *, const struct rs_map *);
+void import_put_timed(struct import *, const struct rs_record *, const struct rs_map *);
 uint32_t import_region(struct import *); /* number of a new region */
 
 /* A read or write through a descriptor: counted and recorded. False: malformed, why is set. */

@@ -251,6 +251,45 @@ static inline void time_record(struct import *im)
 	import_put(im, &record, NULL);
 }
 
+void import_put_timed(struct import *im, const struct rs_record *record, const struct rs_map *map)
+{
+	time_record(im);
+	import_put(im, record, map);
+}
+
+void import_fork(struct import *im, uint64_t pid, uint64_t tid)
+{
+	uint32_t number = thread_number(im, pid, tid);
+	const struct import_thread *t;
+	struct rs_record record = { .op = RS_OP_FORK };
+
+	if (im->error)
+		return;
+	t = &g_array_index(im->threads, struct import_thread, number);
+	record.object = t->id;
+	record.arg = t->process;
+	import_put_timed(im, &record, NULL);
+}
+
+void import_exit(struct import *im)
+{
+	struct rs_record record = { .op = RS_OP_EXIT };
+
+	import_put_timed(im, &record, NULL);
+	im->have_thread = false;
+}
+
+void import_wait(struct import *im, uint64_t pid, uint64_t tid)
+{
+	uint32_t number = thread_number(im, pid, tid);
+	struct rs_record record = { .op = RS_OP_WAIT };
+
+	if (im->error || number == im->thread)
+		return;
+	record.object = g_array_index(im->threads, struct import_thread, number).id;
+	import_put_timed(im, &record, NULL);
+}
+
 /* ---- descriptor calls ---- */
 
 /*
@@ -291,7 +330,8 @@ void import_io_record(struct import *im, uint32_t i, bool write, uint64_t offset
 {
 	struct import_file *file = import_file_at(im, i);
 	uint64_t first = offset >> RS_PAGE_SHIFT, last = (offset + length - 1) >> RS_PAGE_SHIFT;
-	struct rs_record record = { .op = write ? RS_OP_WRITE : RS_OP_READ, .object = file->id };
+	struct rs_record record = { .op = write ? RS_OP_WRITE : RS_OP_READ,
+				    .arg = im->open_file, .object = file->id };
 
 	if (!length)
 		return;

@@ -4,6 +4,7 @@
  *
  *   ref TRACE --limit PAGES [--kernel 6.1|6.12] [--policy classic|fifo] [--swappiness N]
  *             [--swap null|zram|none] [--swap-pages N] [--cluster N] [--stat-flush-ops N]
+ *             [--read-ahead PAGES] [--fault-around PAGES]
  */
 #include "ref.h"
 
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
 {
 	struct ref_options opt = { 0 };
 	char *kernel = "6.12", *policy = "classic", *swap = "null";
-	gint64 limit = 0, swappiness = 60, swap_pages = 524287, cluster = 512, flush_ops = 0;
+	gint64 limit = 0, swappiness = 60, swap_pages = 524287, cluster = 512, flush_ops = 0,
+	       read_ahead = 0, fault_around = 1;
 	const GOptionEntry entries[] = {
 		{ "limit", 'l', 0, G_OPTION_ARG_INT64, &limit, "memory.max in pages", "N" },
 		{ "kernel", 'k', 0, G_OPTION_ARG_STRING, &kernel, "6.1 or 6.12", "K" },
@@ -84,6 +86,10 @@ int main(int argc, char **argv)
 		{ "swap", 'w', 0, G_OPTION_ARG_STRING, &swap, "null, zram or none", "S" },
 		{ "swap-pages", 'n', 0, G_OPTION_ARG_INT64, &swap_pages, "size of swap", "N" },
 		{ "cluster", 'c', 0, G_OPTION_ARG_INT64, &cluster, "slots of a swap cluster", "N" },
+		{ "read-ahead", 'r', 0, G_OPTION_ARG_INT64, &read_ahead,
+		  "pages of the largest window", "N" },
+		{ "fault-around", 'a', 0, G_OPTION_ARG_INT64, &fault_around,
+		  "pages, 1 turns it off", "N" },
 		{ "stat-flush-ops", 'f', 0, G_OPTION_ARG_INT64, &flush_ops,
 		  "6.12: flush the memcg statistics every N operations", "N" },
 		{ NULL, 0, 0, 0, NULL, NULL, NULL },
@@ -109,6 +115,8 @@ int main(int argc, char **argv)
 	opt.swappiness = swappiness;
 	opt.swap_pages = swap_pages;
 	opt.cluster_slots = MAX(cluster, 1);
+	opt.ra_pages = read_ahead;
+	opt.fault_around = MAX(fault_around, 1);
 	opt.stat_flush_ops = flush_ops;
 	replay(ref_machine_new(&opt, files), ops);
 	return 0;

@@ -9,6 +9,7 @@
  *
  *   ref_trace.c       trace text to a list of operations
  *   ref_machine.c     page tables, page cache, faults, read and write, charge
+ *   ref_readahead.c   file read-ahead
  *   ref_swap.c        swap slots, swap cache, block plug, end of writeback
  *   ref_lru.c         lists, folio batches, mark_accessed
  *   ref_reclaim.c     scan targets, the inactive and active scan
@@ -91,6 +92,7 @@ struct ref_file {
 	uint64_t nr_pages;
 	GHashTable *pages;  /* index -> struct ref_cache */
 	uint64_t prev_page; /* in which the last read on the file ended, or UINT64_MAX */
+	uint64_t ra_start, ra_size, ra_async, mmap_miss; /* struct file_ra_state */
 };
 
 struct ref_slot {
@@ -128,7 +130,8 @@ struct ref_options {
 	bool fifo;
 	bool sync_swap, no_swap;
 	uint64_t limit, swappiness, swap_pages;
-	uint64_t cluster_slots;	 /* SWAPFILE_CLUSTER: 512 with CONFIG_THP_SWAP, else 256 */
+	uint64_t ra_pages, fault_around; /* in pages; fault_around 1: off */
+	uint64_t cluster_slots;		 /* SWAPFILE_CLUSTER: 512 with CONFIG_THP_SWAP, else 256 */
 	uint64_t stat_flush_ops; /* 6.12: operations between two periodic flushes, 0 = never */
 };
 
@@ -181,6 +184,15 @@ void ref_unmap(struct ref_machine *m, struct ref_pte *pte);
 void ref_uncharge(struct ref_machine *m, uint64_t nr);
 void ref_folio_free_all(struct ref_machine *m, GQueue *folios);
 bool ref_charge(struct ref_machine *m);
+
+struct ref_folio *ref_cached(struct ref_file *file, uint64_t page);
+struct ref_folio *ref_add_to_cache(struct ref_machine *m, struct ref_file *file, uint64_t page,
+				   bool for_write);
+
+/* ref_readahead.c */
+void ref_readahead_sync(struct ref_machine *m, struct ref_file *file, uint64_t index, uint64_t req);
+void ref_readahead_async(struct ref_machine *m, struct ref_folio *folio, uint64_t req);
+void ref_readahead_fault(struct ref_machine *m, struct ref_file *file, uint64_t index);
 
 /* ref_swap.c */
 bool ref_add_to_swap(struct ref_machine *m, struct ref_folio *folio);

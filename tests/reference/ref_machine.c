@@ -198,9 +198,16 @@ static struct ref_cache *cache_of(struct ref_file *file, uint64_t page)
 	return cache;
 }
 
+struct ref_folio *ref_cached(struct ref_file *file, uint64_t page)
+{
+	const struct ref_cache *cache = g_hash_table_lookup(file->pages, &page);
+
+	return cache ? cache->folio : NULL;
+}
+
 /* Kernel: mm/filemap.c filemap_add_folio(). A page made for a write is no refault. */
-static struct ref_folio *add_to_cache(struct ref_machine *m, struct ref_file *file, uint64_t page,
-				      bool for_write)
+struct ref_folio *ref_add_to_cache(struct ref_machine *m, struct ref_file *file, uint64_t page,
+				   bool for_write)
 {
 	struct ref_folio *folio = charged_folio(m, false);
 	struct ref_cache *cache = cache_of(file, page);
@@ -309,20 +316,83 @@ static void set_dirty(struct ref_machine *m, struct ref_folio *folio)
 }
 
 /*
- * Kernel: mm/filemap.c filemap_fault(), do_shared_fault(). A fault that had to read comes back
- * with VM_FAULT_RETRY, because the wait dropped the mmap lock; 6.1 counts it once more.
+ * Maps what is cached around a load that faults, in the aligned block of the region (which is
+ * taken to begin at a multiple of it); true when the page itself was among it.
+ * Kernel: do_fault_around(), filemap_map_pages().
+ */
+static bool fault_around(struct ref_machine *m, struct ref_region *region, uint64_t page)
+{
+	struct ref_file *file = region->file;
+	const uint64_t first = page - page % m->opt.fault_around;
+	const uint64_t end = MIN(first + m->opt.fault_around, region->nr_pages);
+	bool mapped = false;
+
+	for (uint64_t at = first; at < end && m->opt.fault_around > 1; at++) {
+		struct ref_folio *folio = ref_cached(file, at);
+		struct ref_pte *pte;
+
+		if (!folio || folio->reclaim)
+			continue;
+		if (file->mmap_miss && !(m->opt.v612 && folio->workingset))
+			file->mmap_miss--;
+		pte = pte_of(region, at);
+		if (pte->folio)
+			continue;
+		map(m, pte, folio);
+		mapped |= at == page;
+	}
+	return mapped;
+}
+
+/*
+ * Kernel: filemap_fault(), the first time round: the folio of a page that fault_around() did not
+ * map, NULL when out of memory. Sets ret_retry when the mmap lock was dropped for I/O.
+ */
+static struct ref_folio *fault_page(struct ref_machine *m, struct ref_file *file, uint64_t page,
+				    bool *ret_retry)
+{
+	struct ref_folio *folio = ref_cached(file, page);
+
+	if (!folio) {
+		*ret_retry = true;
+		major_fault(m);
+		ref_readahead_fault(m, file, page);
+		folio = ref_cached(file, page);
+		return folio ? folio : ref_add_to_cache(m, file, page, false);
+	}
+	if (!m->opt.ra_pages)
+		return folio;
+	if (file->mmap_miss)
+		file->mmap_miss--;
+	if (folio->reclaim) {
+		*ret_retry = true;
+		ref_folio_get(folio);
+		ref_readahead_async(m, folio, m->opt.ra_pages);
+		ref_folio_put(m, folio);
+	}
+	return folio;
+}
+
+/*
+ * Kernel: do_read_fault(), do_shared_fault(). A fault that waited for a read, or started one, comes
+ * back with VM_FAULT_RETRY and begins anew; 6.1 counts it again.
  */
 static void file_fault(struct ref_machine *m, struct ref_pte *pte, uint64_t page, bool store)
 {
-	struct ref_folio *folio = cache_of(pte->region->file, page)->folio;
+	struct ref_file *file = pte->region->file;
+	struct ref_folio *folio;
+	bool retry = false;
 
-	if (!folio) {
-		major_fault(m);
-		folio = add_to_cache(m, pte->region->file, page, false);
-		if (!folio)
-			return;
+	if (!store && fault_around(m, pte->region, page))
+		return;
+	folio = fault_page(m, file, page, &retry);
+	if (!folio)
+		return;
+	if (retry) {
 		if (!m->opt.v612)
 			fault(m);
+		if (!store && fault_around(m, pte->region, page))
+			return;
 	}
 	map(m, pte, folio);
 	if (store) {
@@ -364,19 +434,64 @@ static void access(struct ref_machine *m, const struct ref_op *op)
 	}
 }
 
+/*
+ * The cached pages from page on, up to the first with the readahead flag, each with a reference.
+ * Kernel: filemap_get_read_batch().
+ */
+static GPtrArray *read_batch(struct ref_machine *m, struct ref_file *file, uint64_t page,
+			     uint64_t end)
+{
+	GPtrArray *batch = g_ptr_array_new();
+	struct ref_folio *folio;
+
+	while (page < end && batch->len < m->batch_size && (folio = ref_cached(file, page++))) {
+		ref_folio_get(folio);
+		g_ptr_array_add(batch, folio);
+		if (folio->reclaim)
+			break;
+	}
+	return batch;
+}
+
+/* Kernel: filemap_get_pages(). Empty when the group is out of memory. */
+static GPtrArray *get_pages(struct ref_machine *m, struct ref_file *file, uint64_t page,
+			    uint64_t end)
+{
+	GPtrArray *batch = read_batch(m, file, page, end);
+	struct ref_folio *last;
+
+	if (!batch->len) {
+		g_ptr_array_free(batch, true);
+		ref_readahead_sync(m, file, page, end - page);
+		batch = read_batch(m, file, page, end);
+	}
+	if (!batch->len)
+		return batch;
+	last = g_ptr_array_index(batch, batch->len - 1);
+	if (last->reclaim)
+		ref_readahead_async(m, last, end - last->index);
+	return batch;
+}
+
 /* Kernel: filemap_read(). */
 static void read_pages(struct ref_machine *m, const struct ref_op *op)
 {
 	struct ref_file *file = g_hash_table_lookup(m->files, op->id);
+	const uint64_t end = MIN(op->page + op->n, file->nr_pages);
 
-	for (uint64_t page = op->page; page < op->page + op->n && !m->oom; page++) {
-		struct ref_folio *folio = cache_of(file, page)->folio;
+	for (uint64_t page = op->page; page < end && !m->oom;) {
+		GPtrArray *batch = get_pages(m, file, page, end);
 
-		if (!folio)
-			folio = add_to_cache(m, file, page, false);
-		if (folio && page != file->prev_page)
-			ref_mark_accessed(m, folio);
-		file->prev_page = page;
+		for (unsigned int i = 0; i < batch->len; i++) {
+			struct ref_folio *folio = g_ptr_array_index(batch, i);
+
+			if (i || page != file->prev_page)
+				ref_mark_accessed(m, folio);
+			file->prev_page = page++;
+		}
+		for (unsigned int i = 0; i < batch->len; i++)
+			ref_folio_put(m, g_ptr_array_index(batch, i));
+		g_ptr_array_free(batch, true);
 	}
 }
 
@@ -434,7 +549,7 @@ static void write_pages(struct ref_machine *m, const struct ref_op *op)
 		struct ref_folio *folio = cache_of(file, page)->folio;
 
 		if (!folio)
-			folio = add_to_cache(m, file, page, true);
+			folio = ref_add_to_cache(m, file, page, true);
 		if (folio)
 			set_dirty(m, folio);
 		balance_dirty_pages(m);

@@ -4,7 +4,7 @@
  *
  *   ref TRACE --limit PAGES [--kernel 6.1|6.12] [--policy classic|fifo] [--swappiness N]
  *             [--swap null|zram|none] [--swap-pages N] [--cluster N] [--stat-flush-ops N]
- *             [--read-ahead PAGES] [--fault-around PAGES]
+ *             [--page-cluster N] [--read-ahead PAGES] [--fault-around PAGES]
  */
 #include "ref.h"
 
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 	struct ref_options opt = { 0 };
 	char *kernel = "6.12", *policy = "classic", *swap = "null";
 	gint64 limit = 0, swappiness = 60, swap_pages = 524287, cluster = 512, flush_ops = 0,
-	       read_ahead = 0, fault_around = 1;
+	       read_ahead = 0, fault_around = 1, page_cluster = 0;
 	const GOptionEntry entries[] = {
 		{ "limit", 'l', 0, G_OPTION_ARG_INT64, &limit, "memory.max in pages", "N" },
 		{ "kernel", 'k', 0, G_OPTION_ARG_STRING, &kernel, "6.1 or 6.12", "K" },
@@ -86,6 +86,8 @@ int main(int argc, char **argv)
 		{ "swap", 'w', 0, G_OPTION_ARG_STRING, &swap, "null, zram or none", "S" },
 		{ "swap-pages", 'n', 0, G_OPTION_ARG_INT64, &swap_pages, "size of swap", "N" },
 		{ "cluster", 'c', 0, G_OPTION_ARG_INT64, &cluster, "slots of a swap cluster", "N" },
+		{ "page-cluster", 'g', 0, G_OPTION_ARG_INT64, &page_cluster,
+		  "swap read-ahead, 0 to 5", "N" },
 		{ "read-ahead", 'r', 0, G_OPTION_ARG_INT64, &read_ahead,
 		  "pages of the largest window", "N" },
 		{ "fault-around", 'a', 0, G_OPTION_ARG_INT64, &fault_around,
@@ -115,6 +117,7 @@ int main(int argc, char **argv)
 	opt.swappiness = swappiness;
 	opt.swap_pages = swap_pages;
 	opt.cluster_slots = MAX(cluster, 1);
+	opt.swap_window = 1u << CLAMP(page_cluster, 0, 5);
 	opt.ra_pages = read_ahead;
 	opt.fault_around = MAX(fault_around, 1);
 	opt.stat_flush_ops = flush_ops;

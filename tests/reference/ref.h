@@ -113,7 +113,8 @@ struct ref_region {
 	struct ref_file *file; /* NULL: anonymous */
 	uint64_t nr_pages;
 	bool exec;
-	GHashTable *ptes; /* page -> struct ref_pte */
+	GHashTable *ptes;				  /* page -> struct ref_pte */
+	uint64_t swap_ra_page, swap_ra_win, swap_ra_hits; /* vma->swap_readahead_info */
 };
 
 struct ref_batch {
@@ -122,6 +123,7 @@ struct ref_batch {
 };
 
 struct ref_request {
+	bool read;
 	GPtrArray *folios; /* by slot */
 };
 
@@ -130,6 +132,7 @@ struct ref_options {
 	bool fifo;
 	bool sync_swap, no_swap;
 	uint64_t limit, swappiness, swap_pages;
+	uint64_t swap_window;		 /* 1 << page_cluster */
 	uint64_t ra_pages, fault_around; /* in pages; fault_around 1: off */
 	uint64_t cluster_slots;		 /* SWAPFILE_CLUSTER: 512 with CONFIG_THP_SWAP, else 256 */
 	uint64_t stat_flush_ops; /* 6.12: operations between two periodic flushes, 0 = never */
@@ -155,6 +158,7 @@ struct ref_machine {
 	/* swap */
 	uint64_t next_slot, swap_used, free_slots_cached;
 	GPtrArray *plug; /* struct ref_request, oldest first; NULL: no plug */
+	unsigned int plug_depth;
 
 	GHashTable *files, *regions;
 	GQueue dirty;	     /* dirty folios of files, oldest first; each entry holds a reference */
@@ -201,6 +205,7 @@ void ref_swap_cache_del(struct ref_machine *m, struct ref_folio *folio);
 void ref_slot_put(struct ref_machine *m, struct ref_slot *slot);
 bool ref_folio_free_swap(struct ref_machine *m, struct ref_folio *folio);
 void ref_swap_write(struct ref_machine *m, struct ref_folio *folio);
+void ref_swap_read(struct ref_machine *m, struct ref_folio *folio);
 void ref_plug_start(struct ref_machine *m);
 void ref_plug_finish(struct ref_machine *m);
 bool ref_swap_device(const struct ref_machine *m);

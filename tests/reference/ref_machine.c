@@ -254,23 +254,102 @@ static struct ref_folio *swap_in(struct ref_machine *m, struct ref_slot *slot)
 		ref_refault(m, folio, &shadow);
 	ref_lru_add(m, folio);
 	m->ev[PSWPIN]++;
-	major_fault(m);
+	ref_swap_read(m, folio);
 	return folio;
 }
 
+/* How many pages to read. Kernel: mm/swap_state.c __swapin_nr_pages(). */
+static uint64_t swap_window(const struct ref_machine *m, const struct ref_region *region,
+			    uint64_t page)
+{
+	const uint64_t hits = region->swap_ra_hits, last = region->swap_ra_page;
+	uint64_t nr = 4;
+
+	if (!hits) {
+		nr = page == last + 1 || page + 1 == last ? 2 : 1;
+	} else {
+		while (nr < hits + 2)
+			nr *= 2;
+	}
+	nr = MIN(nr, m->opt.swap_window);
+	return MAX(nr, region->swap_ra_win / 2);
+}
+
+/*
+ * Reads a page and its neighbours. Reclaim for their charges runs inside the plug of this loop, so
+ * what it writes is not done before the end. Kernel: swap_vma_readahead().
+ * Differs: the window is not cut at the end of a page table.
+ */
+static struct ref_folio *swap_readahead(struct ref_machine *m, struct ref_pte *pte, uint64_t page)
+{
+	struct ref_region *region = pte->region;
+	const uint64_t last = region->swap_ra_page, win = swap_window(m, region, page);
+	uint64_t start = page - MIN(page, (win - 1) / 2), end;
+	struct ref_folio *wanted = NULL;
+
+	end = page + win - (win - 1) / 2;
+	if (page == last + 1) {
+		start = page;
+		end = page + win;
+	} else if (last == page + 1) {
+		start = page + 1 - MIN(page + 1, win);
+		end = page + 1;
+	}
+	region->swap_ra_page = page;
+	region->swap_ra_win = win;
+	region->swap_ra_hits = 0;
+	if (win == 1)
+		return swap_in(m, pte->slot);
+	ref_plug_start(m);
+	for (uint64_t at = start; at < MIN(end, region->nr_pages) && !m->oom; at++) {
+		struct ref_pte *other = pte_of(region, at);
+		struct ref_folio *folio;
+
+		if (!other->slot || other->slot->folio)
+			continue;
+		folio = swap_in(m, other->slot);
+		if (folio && at == page) {
+			wanted = folio;
+			continue;
+		}
+		if (folio) {
+			folio->reclaim = true;
+			ref_folio_put(m, folio);
+		}
+	}
+	ref_plug_finish(m);
+	ref_lru_add_drain(m);
+	return wanted;
+}
+
+/* The page is in the swap cache. Kernel: swap_cache_get_folio(). */
+static void swap_cache_hit(struct ref_region *region, struct ref_folio *folio, uint64_t page)
+{
+	ref_folio_get(folio);
+	if (folio->reclaim)
+		region->swap_ra_hits = MIN(region->swap_ra_hits + 1, 63);
+	folio->reclaim = false;
+	region->swap_ra_page = page;
+}
+
 /* Kernel: mm/memory.c do_swap_page(). */
-static void swap_fault(struct ref_machine *m, struct ref_pte *pte, bool store)
+static void swap_fault(struct ref_machine *m, struct ref_pte *pte, uint64_t page, bool store)
 {
 	struct ref_slot *slot = pte->slot;
 	struct ref_folio *folio = slot->folio;
 	bool cached;
 
-	if (folio)
-		ref_folio_get(folio);
-	else
-		folio = swap_in(m, slot);
-	if (!folio)
-		return;
+	if (folio) {
+		swap_cache_hit(pte->region, folio, page);
+	} else {
+		if (m->opt.sync_swap || m->opt.swap_window == 1)
+			folio = swap_in(m, slot);
+		else
+			folio = swap_readahead(m, pte, page);
+		if (!folio)
+			return;
+		major_fault(m);
+	}
 	cached = folio->slot;
 	if (store && cached && !folio->pg_lru)
 		ref_lru_add_drain(m);
@@ -426,7 +505,7 @@ static void access(struct ref_machine *m, const struct ref_op *op)
 		else
 			m->ev[PGREUSE]++;
 	} else if (pte->slot) {
-		swap_fault(m, pte, store);
+		swap_fault(m, pte, op->page, store);
 	} else if (region->file) {
 		file_fault(m, pte, op->page, store);
 	} else {
@@ -563,6 +642,8 @@ static void map_region(struct ref_machine *m, const struct ref_op *op)
 	region->file = op->file ? g_hash_table_lookup(m->files, op->file) : NULL;
 	region->nr_pages = op->page;
 	region->exec = op->exec;
+	region->swap_ra_hits = 4;
+	region->swap_ra_page = UINT64_MAX / 2;
 	region->ptes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
 	g_hash_table_insert(m->regions, op->id, region);
 }

@@ -107,7 +107,7 @@ void ref_end_writeback(struct ref_machine *m, struct ref_folio *folio)
 
 static void complete(struct ref_machine *m, struct ref_request *rq)
 {
-	for (unsigned int i = 0; i < rq->folios->len; i++)
+	for (unsigned int i = 0; i < rq->folios->len && !rq->read; i++)
 		ref_end_writeback(m, g_ptr_array_index(rq->folios, i));
 	g_ptr_array_free(rq->folios, true);
 	g_free(rq);
@@ -123,13 +123,17 @@ static void plug_flush(struct ref_machine *m)
 	g_ptr_array_free(requests, true);
 }
 
+/* A plug inside another one does nothing. */
 void ref_plug_start(struct ref_machine *m)
 {
-	m->plug = g_ptr_array_new();
+	if (!m->plug_depth++)
+		m->plug = g_ptr_array_new();
 }
 
 void ref_plug_finish(struct ref_machine *m)
 {
+	if (--m->plug_depth)
+		return;
 	plug_flush(m);
 	g_ptr_array_free(m->plug, true);
 	m->plug = NULL;
@@ -143,13 +147,13 @@ static uint64_t slot_at(const struct ref_request *rq, unsigned int i)
 }
 
 /* Kernel: block/blk-mq.c blk_mq_submit_bio(), blk_add_rq_to_plug(). */
-static void submit(struct ref_machine *m, struct ref_folio *folio)
+static void submit(struct ref_machine *m, struct ref_folio *folio, bool read)
 {
 	struct ref_request *last = NULL;
 
 	if (m->plug->len)
 		last = g_ptr_array_index(m->plug, m->plug->len - 1);
-	if (last && last->folios->len < REQUEST_MAX_PAGES) {
+	if (last && last->read == read && last->folios->len < REQUEST_MAX_PAGES) {
 		if (slot_at(last, last->folios->len - 1) + 1 == folio->slot->nr) {
 			g_ptr_array_add(last->folios, folio);
 			return;
@@ -162,6 +166,7 @@ static void submit(struct ref_machine *m, struct ref_folio *folio)
 	if (m->plug->len >= PLUG_REQUESTS)
 		plug_flush(m);
 	last = g_new0(struct ref_request, 1);
+	last->read = read;
 	last->folios = g_ptr_array_new();
 	g_ptr_array_add(last->folios, folio);
 	g_ptr_array_add(m->plug, last);
@@ -181,5 +186,12 @@ void ref_swap_write(struct ref_machine *m, struct ref_folio *folio)
 		return;
 	}
 	folio->writeback = true;
-	submit(m, folio);
+	submit(m, folio, false);
+}
+
+/* Only read-ahead reads in a plug; the end of such a read changes nothing here. */
+void ref_swap_read(struct ref_machine *m, struct ref_folio *folio)
+{
+	if (m->plug)
+		submit(m, folio, true);
 }

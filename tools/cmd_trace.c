@@ -46,6 +46,8 @@ void trace_warn_skipped(const struct rs_trace *trace, const char *path)
 	uint64_t line, n = rs_trace_nr_skipped(trace, &line);
 
 	if (n)
-		command_warn("%s: %" G_GUINT64_FORMAT " accesses right behind the first region were left "
-			     "out, the first in line %" G_GUINT64_FORMAT, path, n, line);
+		command_warn("%s: %" G_GUINT64_FORMAT
+			     " accesses right behind the first region were left "
+			     "out, the first in line %" G_GUINT64_FORMAT,
+			     path, n, line);
 }

@@ -8,16 +8,21 @@
 #include <errno.h>
 #include <string.h>
 
-static char *thread_name, *process_name, *file_name, *region_name, *from_text, *to_text, *from_time, *to_time;
+static char *thread_name, *process_name, *file_name, *region_name, *from_text, *to_text, *from_time,
+	*to_time;
 
 static const GOptionEntry options[] = {
-	{ "thread", 't', 0, G_OPTION_ARG_STRING, &thread_name, "only records of this thread", "NAME" },
-	{ "process", 'p', 0, G_OPTION_ARG_STRING, &process_name, "only records of this process", "NAME" },
+	{ "thread", 't', 0, G_OPTION_ARG_STRING, &thread_name, "only records of this thread",
+	  "NAME" },
+	{ "process", 'p', 0, G_OPTION_ARG_STRING, &process_name, "only records of this process",
+	  "NAME" },
 	{ "file", 'f', 0, G_OPTION_ARG_STRING, &file_name, "only records about this file", "NAME" },
-	{ "region", 'r', 0, G_OPTION_ARG_STRING, &region_name, "only records about this region", "NAME" },
+	{ "region", 'r', 0, G_OPTION_ARG_STRING, &region_name, "only records about this region",
+	  "NAME" },
 	{ "from", 0, 0, G_OPTION_ARG_STRING, &from_text, "first record (they count from 0)", "OP" },
 	{ "to", 0, 0, G_OPTION_ARG_STRING, &to_text, "record to stop before", "OP" },
-	{ "from-time", 0, 0, G_OPTION_ARG_STRING, &from_time, "from this time on (\"time\" records)", "NS" },
+	{ "from-time", 0, 0, G_OPTION_ARG_STRING, &from_time,
+	  "from this time on (\"time\" records)", "NS" },
 	{ "to-time", 0, 0, G_OPTION_ARG_STRING, &to_time, "until before this time", "NS" },
 	{ 0 },
 };
@@ -49,8 +54,10 @@ static bool about_file(const struct cat *c, const struct rs_record *r, const str
 	if (!file_name)
 		return true;
 	if (map)
-		return map->file != RS_MAP_FILE_NONE && named(c, RS_NAME_FILE, map->file, file_name);
-	return rs_record_object_kind(r->op) == RS_NAME_FILE && named(c, RS_NAME_FILE, r->object, file_name);
+		return map->file != RS_MAP_FILE_NONE &&
+		       named(c, RS_NAME_FILE, map->file, file_name);
+	return rs_record_object_kind(r->op) == RS_NAME_FILE &&
+	       named(c, RS_NAME_FILE, r->object, file_name);
 }
 
 static bool wanted(const struct cat *c, const struct rs_record *r, const struct rs_map *map)
@@ -126,7 +133,8 @@ static int run(int argc, char **argv)
 	if (argc != 2)
 		return command_usage("valid is: reclaimsim trace cat TRACE [OPTION...]");
 	if (!trace_number("from", from_text, &c.from) || !trace_number("to", to_text, &c.to) ||
-	    !trace_number("from-time", from_time, &c.from_time) || !trace_number("to-time", to_time, &c.to_time))
+	    !trace_number("from-time", from_time, &c.from_time) ||
+	    !trace_number("to-time", to_time, &c.to_time))
 		return EXIT_BAD_USE;
 	c.trace = rs_trace_open(argv[1], &error);
 	if (!c.trace)
@@ -152,7 +160,8 @@ const struct rs_command trace_cat = {
 	.name = "cat",
 	.arguments = "TRACE [OPTION...]",
 	.summary = "print records as trace text, all or some",
-	.about = "Records that are chosen by thread, file, region or time need not be a valid trace by\n"
+	.about = "Records that are chosen by thread, file, region or time need not be a valid "
+		 "trace by\n"
 		 "themselves: for that there is \"trace cut\".",
 	.example = "  reclaimsim trace cat build.rst --file /usr/include/stdio.h\n"
 		   "  reclaimsim trace cat build.rst --from 1000 --to 1020",

@@ -10,8 +10,8 @@
 static char *to;
 
 static const GOptionEntry options[] = {
-	{ "to", 0, 0, G_OPTION_ARG_STRING, &to, "native or text (default: the one that IN is not in)",
-	  "FORMAT" },
+	{ "to", 0, 0, G_OPTION_ARG_STRING, &to,
+	  "native or text (default: the one that IN is not in)", "FORMAT" },
 	{ 0 },
 };
 
@@ -76,7 +76,8 @@ const struct rs_command trace_convert = {
 	.name = "convert",
 	.arguments = "IN OUT [--to FORMAT]",
 	.summary = "rewrite a trace in native format or as trace text",
-	.about = "The format of IN is told from its content; it may be compressed with zstd. \"-\" is\n"
+	.about = "The format of IN is told from its content; it may be compressed with zstd. \"-\" "
+		 "is\n"
 		 "standard input or output. Both formats hold the same things.",
 	.example = "  reclaimsim trace convert build.trace.zst build.rst\n"
 		   "  reclaimsim trace convert build.rst -",

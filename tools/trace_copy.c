@@ -6,7 +6,7 @@
 
 void trace_copy_init(struct trace_copy *c, struct rs_trace *from, struct rs_trace_writer *to)
 {
-	*c = (struct trace_copy){.from = from, .to = to};
+	*c = (struct trace_copy){ .from = from, .to = to };
 	for (int i = 0; i <= RS_NAME_PROCESS; i++)
 		c->number[i] = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 }
@@ -53,7 +53,8 @@ void trace_copy_translate(struct trace_copy *c, struct rs_record *r, struct rs_m
 		map->file = trace_copy_number(c, RS_NAME_FILE, map->file);
 }
 
-bool trace_copy_record(struct trace_copy *c, const struct rs_batch *batch, uint32_t i, GError **error)
+bool trace_copy_record(struct trace_copy *c, const struct rs_batch *batch, uint32_t i,
+		       GError **error)
 {
 	struct rs_record r = batch->records[i];
 	struct rs_map map;

@@ -10,8 +10,8 @@
 struct trace_copy {
 	struct rs_trace *from;
 	struct rs_trace_writer *to;
-	const char *prefix;	/* put before all names but those of files and groups; NULL = none */
-	const char *file_prefix; /* before names of files */
+	const char *prefix; /* put before all names but those of files and groups; NULL = none */
+	const char *file_prefix;	     /* before names of files */
 	GArray *number[RS_NAME_PROCESS + 1]; /* the writer's number + 1; 0 = not known yet */
 	uint32_t nr_provenance;
 };

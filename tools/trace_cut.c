@@ -14,8 +14,10 @@ static gboolean as_text;
 
 static const GOptionEntry options[] = {
 	{ "from", 0, 0, G_OPTION_ARG_STRING, &from_text, "first record (they count from 0)", "OP" },
-	{ "to", 0, 0, G_OPTION_ARG_STRING, &to_text, "record to stop before (default: to the end)", "OP" },
-	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format", NULL },
+	{ "to", 0, 0, G_OPTION_ARG_STRING, &to_text, "record to stop before (default: to the end)",
+	  "OP" },
+	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format",
+	  NULL },
 	{ 0 },
 };
 
@@ -24,8 +26,9 @@ struct cut {
 	uint64_t op, from, to;
 	uint64_t time; /* the latest before the part */
 	uint32_t thread;
-	GArray *size;	  /* uint64_t: of each file so far */
-	GHashTable *alive, *waited; /* threads; waited: alive, and somebody in the part waits for it */
+	GArray *size; /* uint64_t: of each file so far */
+	GHashTable *alive,
+		*waited; /* threads; waited: alive, and somebody in the part waits for it */
 };
 
 static bool put(struct cut *c, struct rs_record r, GError **error)
@@ -102,7 +105,8 @@ static bool cut_record(struct cut *c, const struct rs_batch *batch, uint32_t i, 
 	}
 	if (r->op == RS_OP_THREAD || r->op == RS_OP_FORK)
 		g_hash_table_add(c->alive, GUINT_TO_POINTER(r->object));
-	if (inside && r->op == RS_OP_WAIT && g_hash_table_contains(c->alive, GUINT_TO_POINTER(r->object)))
+	if (inside && r->op == RS_OP_WAIT &&
+	    g_hash_table_contains(c->alive, GUINT_TO_POINTER(r->object)))
 		g_hash_table_add(c->waited, GUINT_TO_POINTER(r->object));
 	if (inside && r->op == RS_OP_TIME) {
 		struct rs_record moved = *r;
@@ -134,7 +138,9 @@ static bool end_waited(struct cut *c, GError **error)
 	bool fine = true;
 
 	for (GList *t = threads; fine && t; t = t->next)
-		fine = put(c, (struct rs_record){ .op = RS_OP_THREAD, .object = GPOINTER_TO_UINT(t->data) },
+		fine = put(c,
+			   (struct rs_record){ .op = RS_OP_THREAD,
+					       .object = GPOINTER_TO_UINT(t->data) },
 			   error) &&
 		       put(c, (struct rs_record){ .op = RS_OP_EXIT }, error);
 	return fine;
@@ -155,7 +161,8 @@ static bool cut_all(struct cut *c, GError **error)
 		return false;
 	if (c->op <= c->from) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "--from %s is behind the end of the trace, which has %" G_GUINT64_FORMAT " records",
+			    "--from %s is behind the end of the trace, which has %" G_GUINT64_FORMAT
+			    " records",
 			    from_text, c->op);
 		return false;
 	}
@@ -211,7 +218,8 @@ const struct rs_command trace_cut = {
 	.name = "cut",
 	.arguments = "IN OUT [--from OP] [--to OP]",
 	.summary = "a part of a trace that is a valid trace again",
-	.about = "Files, mappings, processes and lasting advice from before the part are kept; accesses,\n"
+	.about = "Files, mappings, processes and lasting advice from before the part are kept; "
+		 "accesses,\n"
 		 "marks and times are not: the part begins with an empty memory.",
 	.example = "  reclaimsim trace cut build.rst middle.rst --from 100000 --to 200000",
 	.options = options,

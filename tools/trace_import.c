@@ -65,7 +65,8 @@ static void print_summary(json_t *summary)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach (summary, key, value) {
+	json_object_foreach(summary, key, value)
+	{
 		bool nothing = json_is_null(value) ||
 			       (json_is_integer(value) && !json_integer_value(value)) ||
 			       (json_is_object(value) && !json_object_size(value)) ||

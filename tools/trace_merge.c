@@ -21,7 +21,8 @@ static const GOptionEntry options[] = {
 	{ "turn", 0, 0, G_OPTION_ARG_STRING, &turn_text, "records in a turn (default 64)", "N" },
 	{ "share-files", 0, 0, G_OPTION_ARG_NONE, &share_files,
 	  "files of the same name are the same (default: each input has its own)", NULL },
-	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format", NULL },
+	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format",
+	  NULL },
 	{ 0 },
 };
 
@@ -64,7 +65,9 @@ static bool fetch(struct input *in, GError **error)
 static bool switch_to(struct merge *m, struct input *in, GError **error)
 {
 	gpointer process = g_hash_table_lookup(in->process_of, GUINT_TO_POINTER(in->thread));
-	struct rs_record r = { .op = RS_OP_THREAD, .object = in->thread, .arg = GPOINTER_TO_UINT(process) };
+	struct rs_record r = { .op = RS_OP_THREAD,
+			       .object = in->thread,
+			       .arg = GPOINTER_TO_UINT(process) };
 
 	if (!in->thread_alive)
 		return true;
@@ -224,7 +227,8 @@ const struct rs_command trace_merge = {
 	.name = "merge",
 	.arguments = "TRACE... -o OUT",
 	.summary = "several traces as processes that run side by side",
-	.about = "Names of input number k get the prefix \"k:\". The simulator runs the processes side by\n"
+	.about = "Names of input number k get the prefix \"k:\". The simulator runs the processes "
+		 "side by\n"
 		 "side by its own clock; --by orders the records in the file.",
 	.example = "  reclaimsim trace merge build.rst redis.rst -o both.rst",
 	.options = options,

@@ -18,15 +18,17 @@ static char *factor_text;
 static gboolean as_text;
 
 static const GOptionEntry options[] = {
-	{ "factor", 'f', 0, G_OPTION_ARG_STRING, &factor_text, "how many times smaller: 1 to 1000000", "F" },
-	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format", NULL },
+	{ "factor", 'f', 0, G_OPTION_ARG_STRING, &factor_text,
+	  "how many times smaller: 1 to 1000000", "F" },
+	{ "text", 0, 0, G_OPTION_ARG_NONE, &as_text, "write trace text instead of native format",
+	  NULL },
 	{ 0 },
 };
 
 struct scale {
 	struct trace_copy copy;
-	uint64_t factor;  /* in 1/UNIT */
-	GArray *size;	  /* uint64_t: of each file so far, in the large trace */
+	uint64_t factor; /* in 1/UNIT */
+	GArray *size;	 /* uint64_t: of each file so far, in the large trace */
 };
 
 /* "2", "2.5" or "2.125" in thousandths. */
@@ -170,8 +172,9 @@ static int run(int argc, char **argv)
 	if (argc != 3 || !factor_text)
 		return command_usage("valid is: reclaimsim trace scale IN OUT --factor F");
 	if (!parse_factor(factor_text, &s.factor))
-		return command_usage("--factor %s: valid are 1 to 1000000, with up to three decimals",
-				     factor_text);
+		return command_usage(
+			"--factor %s: valid are 1 to 1000000, with up to three decimals",
+			factor_text);
 	struct rs_trace *in = rs_trace_open(argv[1], &error);
 	if (!in)
 		return command_fail(error);
@@ -198,7 +201,8 @@ const struct rs_command trace_scale = {
 	.name = "scale",
 	.arguments = "IN OUT --factor F",
 	.summary = "the same behaviour with fewer pages, for a smaller memory",
-	.about = "Keeps one of F neighbouring pages with all its accesses. Shrink memory.max by F, too.\n"
+	.about = "Keeps one of F neighbouring pages with all its accesses. Shrink memory.max by F, "
+		 "too.\n"
 		 "Addresses given by hand (@ADDRESS) are dropped.",
 	.example = "  reclaimsim trace scale big.rst small.rst --factor 8",
 	.options = options,

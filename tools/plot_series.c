@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * plot_series.c - one run over simulated time: memory, refaults, pressure; generations.
+ *
+ * The points are the snapshots at marks and, where the run took them, the samples.
+ */
+#include "tools/metric.h"
+#include "tools/plots.h"
+
+#include <reclaimsim/types.h>
+#include <string.h>
+
+static double number(json_t *object, const char *section, const char *name)
+{
+	return json_number_value(json_object_get(json_object_get(object, section), name));
+}
+
+static double time_of(json_t *point)
+{
+	return json_number_value(json_object_get(point, "time_ns")) / 1e9;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	json_t *const *p = a, *const *q = b;
+	double x = time_of(*p), y = time_of(*q);
+
+	return x < y ? -1 : x > y;
+}
+
+/* Snapshots and samples in order of time; at least two, or an error. */
+static GPtrArray *points_of(GPtrArray *results, GError **error)
+{
+	GPtrArray *points = g_ptr_array_new();
+	const struct plot_result *result = g_ptr_array_index(results, 0);
+	json_t *point;
+	size_t i;
+
+	if (results->len != 1) {
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "this kind of plot takes one result");
+		g_ptr_array_unref(points);
+		return NULL;
+	}
+	json_array_foreach(json_object_get(result->json, "samples"), i, point)
+		g_ptr_array_add(points, point);
+	json_array_foreach(json_object_get(result->json, "snapshots"), i, point)
+		g_ptr_array_add(points, point);
+	g_ptr_array_sort(points, by_time);
+	if (points->len < 2 || time_of(g_ptr_array_index(points, points->len - 1)) <= 0) {
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
+			    "fewer than two points in time: the trace needs marks, or the run "
+			    "--set sample_ns=10ms");
+		g_ptr_array_unref(points);
+		return NULL;
+	}
+	return points;
+}
+
+static const char *const gauges[] = { "nr_free_pages", "nr_inactive_anon", "nr_active_anon",
+				      "nr_inactive_file", "nr_active_file" };
+
+/* time, five sizes in MiB, refaults/s anon and file, pressure some and full in % */
+static void write_points(struct figure *figure, GPtrArray *points)
+{
+	static const char *const rates[] = { "workingset_refault_anon", "workingset_refault_file" };
+	json_t *before = NULL;
+
+	for (guint i = 0; i < points->len; i++) {
+		json_t *point = g_ptr_array_index(points, i);
+		double dt = before ? time_of(point) - time_of(before) : time_of(point);
+
+		if (before && dt <= 0)
+			continue;
+		g_string_append_printf(figure->data, "%.9g", time_of(point));
+		for (unsigned g = 0; g < G_N_ELEMENTS(gauges); g++)
+			g_string_append_printf(figure->data, "\t%.6g",
+					       number(point, "vmstat_now", gauges[g]) / 256);
+		for (unsigned r = 0; r < G_N_ELEMENTS(rates); r++) {
+			double change = number(point, "vmstat_delta", rates[r]) -
+					number(before, "vmstat_delta", rates[r]);
+
+			g_string_append_printf(figure->data, "\t%.6g", dt > 0 ? change / dt : 0);
+		}
+		for (unsigned k = 0; k < 2; k++) {
+			static const char *const kinds[] = { "some", "full" };
+			double total = number(json_object_get(point, "psi"), kinds[k], "total") -
+				       number(json_object_get(before, "psi"), kinds[k], "total");
+
+			/* total is in microseconds */
+			g_string_append_printf(figure->data, "\t%.6g",
+					       dt > 0 ? total / dt / 1e4 : 0);
+		}
+		g_string_append_c(figure->data, '\n');
+		before = point;
+	}
+	figure_end_block(figure);
+}
+
+static void append_line(GString *s, const char *first, unsigned column, unsigned style,
+			const char *title)
+{
+	char *text = figure_line_style(style);
+
+	g_string_append_printf(s, "%s'plot.dat' using 1:%u with linespoints %s title '%s'", first,
+			       column, text, title);
+	g_free(text);
+}
+
+struct figure *plot_series(GPtrArray *results, const struct plot_options *options, GError **error)
+{
+	GPtrArray *points = points_of(results, error);
+	struct figure *figure;
+	GString *s;
+
+	if (!points)
+		return NULL;
+	figure = figure_new(900, 900);
+	s = figure->script;
+	plot_begin(figure, options);
+	g_string_append(s, "set key outside right center vertical noenhanced width -2\n"
+			   "set multiplot layout 3,1\nset lmargin 12\nset rmargin 30\n"
+			   "set xlabel 'simulated time (s)'\nset yrange [0:*]\n"
+			   "set ylabel 'memory (MiB)'\nplot ");
+	for (unsigned g = 0; g < G_N_ELEMENTS(gauges); g++)
+		append_line(s, g ? ", " : "", 2 + g, g, gauges[g]);
+	g_string_append(s, "\nunset title\nset ylabel 'refaults (pages/s)'\nplot ");
+	append_line(s, "", 7, 0, "workingset_refault_anon");
+	append_line(s, ", ", 8, 1, "workingset_refault_file");
+	g_string_append(s, "\nset ylabel 'memory pressure (%)'\nset yrange [0:100]\nplot ");
+	append_line(s, "", 9, 0, "some");
+	append_line(s, ", ", 10, 1, "full");
+	g_string_append(s, "\nunset multiplot\n");
+	write_points(figure, points);
+	g_ptr_array_unref(points);
+	return figure;
+}
+
+/* ---- generations ---- */
+
+#define MAX_GENS 4u
+
+/* Sizes in MiB summed up from the oldest generation on; rows that are not there repeat the sum. */
+static void write_generations(struct figure *figure, GPtrArray *points)
+{
+	for (guint i = 0; i < points->len; i++) {
+		json_t *point = g_ptr_array_index(points, i), *row;
+		double sum = 0;
+		size_t r, rows = 0;
+
+		g_string_append_printf(figure->data, "%.9g\t0", time_of(point));
+		json_array_foreach(json_object_get(point, "lru_gen"), r, row)
+		{
+			if (rows == MAX_GENS)
+				break;
+			sum += (json_number_value(json_array_get(row, 2)) +
+				json_number_value(json_array_get(row, 3))) /
+			       256;
+			g_string_append_printf(figure->data, "\t%.6g", sum);
+			rows++;
+		}
+		for (; rows < MAX_GENS; rows++)
+			g_string_append_printf(figure->data, "\t%.6g", sum);
+		g_string_append_c(figure->data, '\n');
+	}
+	figure_end_block(figure);
+}
+
+struct figure *plot_generations(GPtrArray *results, const struct plot_options *options,
+				GError **error)
+{
+	static const char *const blues[] = { "#c6dbef", "#6baed6", "#2171b5", "#08306b" };
+	static const char *const titles[] = { "oldest", "older", "younger", "youngest" };
+	GPtrArray *points = points_of(results, error);
+	struct figure *figure;
+
+	if (!points)
+		return NULL;
+	if (!json_is_array(
+		    json_object_get(g_ptr_array_index(points, points->len - 1), "lru_gen"))) {
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
+			    "the result has no generations: run a "
+			    "policy of the MGLRU family");
+		g_ptr_array_unref(points);
+		return NULL;
+	}
+	figure = figure_new(900, 560);
+	plot_begin(figure, options);
+	g_string_append(figure->script, "set xlabel 'simulated time (s)'\nset ylabel 'pages by "
+					"generation (MiB)'\nset yrange [0:*]\n"
+					"set key outside right center vertical invert\nplot ");
+	for (unsigned g = 0; g < MAX_GENS; g++)
+		g_string_append_printf(figure->script,
+				       "%s'plot.dat' using 1:%u:%u with filledcurves lc rgb '%s' "
+				       "fs solid 1 title '%s'",
+				       g ? ", " : "", 2 + g, 3 + g, blues[g], titles[g]);
+	g_string_append_c(figure->script, '\n');
+	write_generations(figure, points);
+	g_ptr_array_unref(points);
+	return figure;
+}

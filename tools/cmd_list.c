@@ -6,6 +6,9 @@
 #include "tools/table.h"
 #include "tools/tools.h"
 
+#include <reclaimsim/generate.h>
+#include <reclaimsim/import.h>
+
 #include <jansson.h>
 #include <string.h>
 
@@ -113,6 +116,25 @@ static json_t *list_counters(enum rs_kernel kernel)
 	return list;
 }
 
+static json_t *list_formats(enum rs_kernel kernel)
+{
+	struct rs_import_format format;
+	json_t *list = json_array();
+
+	for (unsigned i = 0; rs_import_format(i, &format); i++)
+		add(list, format.name, format.summary);
+	return list;
+}
+
+static json_t *list_generators(enum rs_kernel kernel)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; rs_generators[i].name; i++)
+		add(list, rs_generators[i].name, rs_generators[i].summary);
+	return list;
+}
+
 static const struct topic {
 	const char *name;
 	json_t *(*list)(enum rs_kernel);
@@ -121,6 +143,8 @@ static const struct topic {
 	{ "policies", list_policies, { "name", "doc" } },
 	{ "settings", list_settings, { "name", "default", "range", "doc" } },
 	{ "counters", list_counters, { "name", "where", "doc" } },
+	{ "formats", list_formats, { "name", "doc" } },
+	{ "generators", list_generators, { "name", "doc" } },
 };
 
 static void print_params(json_t *params)
@@ -236,12 +260,12 @@ static int run(int argc, char **argv)
 		json_decref(list);
 		return code;
 	}
-	return command_usage("list what? policies, settings or counters");
+	return command_usage("list what? policies, settings, counters, formats or generators");
 }
 
 const struct rs_command cmd_list = {
 	.name = "list",
-	.arguments = "policies|settings|counters [NAME] [OPTION...]",
+	.arguments = "policies|settings|counters|formats|generators [NAME] [OPTION...]",
 	.summary = "print what can be chosen, with defaults and meaning",
 	.example = "  reclaimsim list settings memory.max\n"
 		   "  reclaimsim list policies mglru\n"

@@ -107,8 +107,8 @@ static void plot_commands(struct figure *figure, GPtrArray *labels, GPtrArray *n
 			s,
 			"%s'plot.dat' index %u using 1:2 with boxes lc rgb '%.7s' fs %s "
 			"border lc rgb '%.7s' title %s, "
-			"'' index %u using 1:2:3:4 with yerrorbars lc rgb '#222222' pt 7 ps 0 "
-			"notitle",
+			"'' index %u using 1:3:(0):($4-$3) with vectors "
+			"heads size screen 0.005,90 lc rgb '#222222' notitle",
 			l ? ", " : "", l, style + strlen("lc rgb '"),
 			fills[l % G_N_ELEMENTS(fills)], style + strlen("lc rgb '"), label, l);
 		g_free(style);

@@ -3,8 +3,11 @@
  * simulate.c - one run, and many runs in child processes.
  */
 #include "tools/simulate.h"
+#include "sim/base/config.h"
 #include "sim/base/units.h"
 #include "tools/tools.h"
+
+#include <reclaimsim/generate.h>
 
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -27,19 +30,58 @@ static bool run_policy(const char *path, const struct rs_scenario *scenario, con
 	return ok;
 }
 
+/* A JSON object, not a trace: the description of a load, to be generated with the run's seed. */
+static bool is_spec(const char *path)
+{
+	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+	int c = ' ';
+
+	while (file && g_ascii_isspace(c))
+		c = fgetc(file);
+	if (file)
+		fclose(file);
+	return c == '{';
+}
+
+/* Into a temporary file; g_free(), unlink. */
+static char *generate(const char *spec, const struct rs_scenario *scenario, GError **error)
+{
+	struct rs_generate_options options = { .path = spec,
+					       .seed_given = true,
+					       .seed = rs_scenario_config(scenario)->seed };
+	char *path = g_strdup_printf("%s/reclaimsim-%d.trace", g_get_tmp_dir(), (int)getpid());
+	struct rs_trace_writer *writer = rs_trace_create(path, RS_TRACE_NATIVE, error);
+	bool ok = writer && rs_generate(&options, writer, NULL, NULL, error);
+
+	if (writer && !ok)
+		rs_trace_writer_abort(writer);
+	if (ok && rs_trace_writer_close(writer, error))
+		return path;
+	g_free(path);
+	return NULL;
+}
+
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error)
 {
 	struct rs_result *result = NULL;
-	char *text = NULL;
-	bool ok;
+	char *generated = NULL, *text = NULL;
+	bool ok = true;
 
-	if (!strcmp(policy, "opt"))
+	if (is_spec(trace)) {
+		generated = generate(trace, scenario, error);
+		trace = generated;
+		ok = generated != NULL;
+	}
+	if (ok && !strcmp(policy, "opt"))
 		ok = rs_opt_run(scenario, trace, &result, error);
-	else
+	else if (ok)
 		ok = run_policy(trace, scenario, policy, &result, error);
 	if (ok)
 		text = rs_result_json(result);
+	if (generated)
+		g_unlink(generated);
+	g_free(generated);
 	rs_result_free(result);
 	return text;
 }

@@ -9,7 +9,10 @@
 
 #include <jansson.h>
 
-/* One trace under one policy ("opt": the clairvoyant bound); the result's JSON text; g_free(). */
+/*
+ * One trace under one policy ("opt": the clairvoyant bound); the result's JSON text; g_free(). A
+ * trace that is a generator's spec (JSON) is generated with the scenario's seed first.
+ */
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error);
 

@@ -22,7 +22,7 @@
 #include "sim/base/rng.h"
 
 #define GEN_MAX_THREADS 4096u
-#define GEN_MAX_PAGES (UINT64_C(1) << 31) /* of one file or region: 8 TiB */
+#define GEN_MAX_PAGES (UINT64_C(1) << 30) /* of one file or region: 4 TiB */
 #define GEN_MAX_RECORDS (UINT64_C(1) << 36)
 
 /* ---- sets of pages (gen_pages.c) ---- */

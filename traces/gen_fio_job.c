@@ -102,8 +102,8 @@ static bool complete_options(struct fio_job *j)
 			o->max_bs[d] = o->bs[d];
 		if (!o->align[d] || !o->random)
 			o->align[d] = o->min_bs[d];
-		if (!o->min_bs[d] || o->max_bs[d] > GEN_MAX_PAGES * 4)
-			return job_fail(j, "a block size of 0 or more than 32 GiB");
+		if (!o->min_bs[d] || o->max_bs[d] > UINT64_C(1) << 33)
+			return job_fail(j, "a block size of 0 or more than 8 GiB");
 		aligned &= o->align[d] == o->min_bs[d];
 	}
 	/* A map has no use for blocks at other places, nor for blocks drawn unevenly. */
@@ -179,7 +179,7 @@ static bool range_of_file(struct fio_job *j, struct fio_file *f, uint64_t share)
 		f->io_size -= f->io_size % least_bs(o);
 	}
 	if (f->offset > GEN_MAX_PAGES * 4096 || f->io_size > GEN_MAX_PAGES * 4096)
-		return job_fail(j, "a file of more than 8 TiB");
+		return job_fail(j, "a file of more than 4 TiB");
 	return true;
 }
 

@@ -133,7 +133,7 @@ uint64_t gen_bytes(struct gen_object *o, const char *key, uint64_t def)
 		gen_object_fail(o, key, "%s", error ? error->message :
 				"a size is needed: bytes as a number, or \"64M\", \"1000p\"");
 	if (bytes > GEN_MAX_PAGES * RS_PAGE_SIZE) {
-		gen_object_fail(o, key, "more than 8 TiB");
+		gen_object_fail(o, key, "more than 4 TiB");
 		return 0;
 	}
 	return bytes;

@@ -37,12 +37,14 @@ static uint64_t *chunk_of(struct gen_pages *s, uint32_t object, uint64_t page)
 
 void gen_pages_add(struct gen_pages *s, uint32_t object, uint64_t page, uint64_t count)
 {
-	for (; count; count--, page++) {
-		uint64_t *chunk = chunk_of(s, object, page);
-		uint64_t bit = UINT64_C(1) << (page % 64);
-		uint64_t *word = &chunk[page % (1u << CHUNK_SHIFT) / 64];
+	while (count) {
+		uint64_t n = MIN(64 - page % 64, count);
+		uint64_t bits = (n == 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1) << (page % 64);
+		uint64_t *word = &chunk_of(s, object, page)[page % (1u << CHUNK_SHIFT) / 64];
 
-		s->nr += !(*word & bit);
-		*word |= bit;
+		s->nr += (uint64_t)__builtin_popcountll(bits & ~*word);
+		*word |= bits;
+		page += n;
+		count -= n;
 	}
 }

@@ -123,6 +123,22 @@ const char *import_with(const struct import *im, const char *key)
 	return im->with ? g_hash_table_lookup(im->with, key) : NULL;
 }
 
+bool import_with_number(const struct import *im, const char *key, uint64_t def, uint64_t max,
+			uint64_t *ret, GError **error)
+{
+	const char *text = import_with(im, key);
+	guint64 value = def;
+
+	if (text && !g_ascii_string_to_unsigned(text, 10, 0, max, &value, NULL)) {
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+			    "--with %s=%s: valid are whole numbers from 0 to %" G_GUINT64_FORMAT,
+			    key, text, max);
+		return false;
+	}
+	*ret = value;
+	return true;
+}
+
 /* ---- malformed lines ---- */
 
 static char *excerpt(const char *s, size_t n)
@@ -292,6 +308,38 @@ static void read_records(struct import *im, struct lines *in, bool strict)
 
 /* ---- one import ---- */
 
+/* Before the first record it goes into the header of the trace, later to its end. */
+static void provenance(struct import *im, const struct import_options *o)
+{
+	GString *source = g_string_new(NULL);
+
+	for (const char *const *p = o->paths; p && *p; p++) {
+		char *base = g_path_get_basename(*p);
+
+		g_string_append_printf(source, "%s%s", source->len ? " " : "",
+				       strcmp(*p, "-") ? base : "standard input");
+		g_free(base);
+	}
+	rs_trace_set_provenance(im->out, "source", source->str);
+	rs_trace_set_provenance(im->out, "format", im->ops->name);
+	rs_trace_set_provenance(im->out, "importer", "reclaimsim " RS_VERSION);
+	if (o->command)
+		rs_trace_set_provenance(im->out, "command", o->command);
+	g_string_free(source, TRUE);
+}
+
+static void provenance_end(struct import *im)
+{
+	char *bad = g_strdup_printf("%" G_GUINT64_FORMAT, im->c.malformed);
+
+	rs_trace_set_provenance(im->out, "malformed", bad);
+	if (im->clock.any) {
+		rs_trace_set_provenance(im->out, "first_time", im->clock.first);
+		rs_trace_set_provenance(im->out, "time_unit", im->ops->time_unit);
+	}
+	g_free(bad);
+}
+
 static char *format_names(void)
 {
 	GString *text = g_string_new(NULL);
@@ -371,6 +419,8 @@ static bool one_input(struct import *im, const struct import_options *o, GError 
 	im->line_no = im->byte_no = 0;
 	fine = choose(im, o->format, &in, error);
 	if (fine) {
+		if (!im->input)
+			provenance(im, o);
 		import_sink_next_input(im);
 		if (im->ops->record)
 			read_records(im, &in, o->strict);
@@ -456,32 +506,6 @@ static json_t *summary(struct import *im)
 	return o;
 }
 
-static void provenance(struct import *im, const struct import_options *o)
-{
-	GString *source = g_string_new(NULL);
-	char *bad = g_strdup_printf("%" G_GUINT64_FORMAT, im->c.malformed);
-
-	for (const char *const *p = o->paths; p && *p; p++) {
-		char *base = g_path_get_basename(*p);
-
-		g_string_append_printf(source, "%s%s", source->len ? " " : "",
-				       strcmp(*p, "-") ? base : "standard input");
-		g_free(base);
-	}
-	rs_trace_set_provenance(im->out, "source", source->str);
-	rs_trace_set_provenance(im->out, "format", im->ops->name);
-	rs_trace_set_provenance(im->out, "importer", "reclaimsim " RS_VERSION);
-	rs_trace_set_provenance(im->out, "malformed", bad);
-	if (im->clock.any) {
-		rs_trace_set_provenance(im->out, "first_time", im->clock.first);
-		rs_trace_set_provenance(im->out, "time_unit", im->ops->time_unit);
-	}
-	if (o->command)
-		rs_trace_set_provenance(im->out, "command", o->command);
-	g_string_free(source, TRUE);
-	g_free(bad);
-}
-
 static bool import_all(struct import *im, const struct import_options *o, GError **error)
 {
 	static const char *const memory[] = { "memory", NULL };
@@ -502,7 +526,7 @@ static bool import_all(struct import *im, const struct import_options *o, GError
 		if (!one_input(im, o, error))
 			return false;
 	}
-	provenance(im, o);
+	provenance_end(im);
 	return import_sink_finish(im);
 }
 

@@ -97,7 +97,11 @@ struct import_file {
 	uint64_t now;
 	uint16_t hint; /* what IMPORT_ADV_HINT becomes, enum rs_advice */
 };
-/* In RS_OP_FADVISE: the file's hint, known at the end of the input. */
+/*
+ * What is known at the end of the input only, put in by import_sink_finish():
+ *  - RS_OP_FADVISE with this advice: the file's hint; RS_OP_MADVISE: the hint of file "page";
+ *  - RS_OP_MMAP of a file with 0 pages: all of the file.
+ */
 #define IMPORT_ADV_HINT UINT16_MAX
 
 struct import_thread {
@@ -175,7 +179,8 @@ uint32_t import_region(struct import *); /* number of a new region */
 
 /* A read or write through a descriptor: counted and recorded. False: malformed, why is set. */
 bool import_io(struct import *, uint32_t file, bool write, uint64_t offset, uint64_t length);
-/* The same pages as records only, not counted. */
+/* The two halves of it: counted only, recorded only. */
+bool import_io_count(struct import *, uint32_t file, bool write, uint64_t offset, uint64_t length);
 void import_io_record(struct import *, uint32_t file, bool write, uint64_t offset, uint64_t length);
 /* The file has at least so many pages; write: because this call makes them. */
 void import_file_reaches(struct import *, uint32_t file, uint64_t pages, bool write);
@@ -196,6 +201,9 @@ void import_time(struct import *, const char *text, size_t n, uint64_t ns);
 void import_time_at(struct import *, uint64_t ns);
 void import_skip(struct import *, const char *literal_reason);
 const char *import_with(const struct import *, const char *key); /* NULL if not given */
+/* A whole number up to max; def if it is not given. */
+bool import_with_number(const struct import *, const char *key, uint64_t def, uint64_t max,
+			uint64_t *ret, GError **);
 static inline bool import_bad(struct import *im, const char *why)
 {
 	im->why = why;

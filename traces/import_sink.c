@@ -347,7 +347,7 @@ void import_io_record(struct import *im, uint32_t i, bool write, uint64_t offset
 	import_put(im, &record, NULL);
 }
 
-bool import_io(struct import *im, uint32_t i, bool write, uint64_t offset, uint64_t length)
+bool import_io_count(struct import *im, uint32_t i, bool write, uint64_t offset, uint64_t length)
 {
 	uint64_t first, last;
 
@@ -373,7 +373,15 @@ bool import_io(struct import *im, uint32_t i, bool write, uint64_t offset, uint6
 	last = (offset + length - 1) >> RS_PAGE_SHIFT;
 	im->c.page_accesses += last - first + 1;
 	pageset_add(&im->pages, import_file_at(im, i)->key, first, last - first + 1);
-	import_io_record(im, i, write, offset, length);
+	return true;
+}
+
+bool import_io(struct import *im, uint32_t i, bool write, uint64_t offset, uint64_t length)
+{
+	if (!import_io_count(im, i, write, offset, length))
+		return false;
+	if (i != UINT32_MAX)
+		import_io_record(im, i, write, offset, length);
 	return true;
 }
 
@@ -637,16 +645,29 @@ static bool files_write(struct import *im)
 	return !im->error;
 }
 
-static uint16_t hint_of(const struct import *im, uint32_t id)
+/* The writer numbers files in the order in which they were named here. */
+static const struct import_file *file_by_id(const struct import *im, uint32_t id)
 {
-	for (uint32_t i = MIN(id, im->files->len - 1);; i = 0) {
-		const struct import_file *file = import_file_at(im, i);
+	static const struct import_file none = { .pages = 1 };
 
-		if (file->id == id)
-			return file->hint;
-		if (!i)
-			return RS_ADV_NORMAL;
+	return id < im->files->len && import_file_at(im, id)->id == id ? import_file_at(im, id) :
+									 &none;
+}
+
+/* Puts in what was not known when the record was made. */
+static void complete(const struct import *im, struct import_spool *spool)
+{
+	struct rs_record *record = &spool->record;
+
+	record->flags = 0;
+	if (record->op == RS_OP_FADVISE && record->arg == IMPORT_ADV_HINT)
+		record->arg = file_by_id(im, record->object)->hint;
+	if (record->op == RS_OP_MADVISE && record->arg == IMPORT_ADV_HINT) {
+		record->arg = file_by_id(im, record->page)->hint;
+		record->page = 0;
 	}
+	if (record->op == RS_OP_MMAP && !spool->map.pages)
+		spool->map.pages = MAX(file_by_id(im, spool->map.file)->pages, 1);
 }
 
 bool import_sink_finish(struct import *im)
@@ -672,13 +693,11 @@ bool import_sink_finish(struct import *im)
 		if (last && least != last && least->thread.op && least->record.op != RS_OP_THREAD)
 			rs_trace_put(im->out, &least->thread, NULL, &im->error);
 		last = least;
-		if (least->record.op == RS_OP_FADVISE && least->record.arg == IMPORT_ADV_HINT)
-			least->record.arg = hint_of(im, least->record.object);
 		if (least->record.flags && im->drop_marked) {
 			spool_next(im, least);
 			continue;
 		}
-		least->record.flags = 0;
+		complete(im, least);
 		if (!im->error)
 			rs_trace_put(im->out, &least->record,
 				     least->record.op == RS_OP_MMAP ? &least->map : NULL,

@@ -368,6 +368,25 @@ static bool set_with(struct import *im, const char *const *with, GError **error)
 	return true;
 }
 
+/* Binary files whose text form is what is read here. */
+static const char *advice_for(const char *head, size_t n)
+{
+	static const struct {
+		const char *magic, *advice;
+	} known[] = {
+		{ "PERFILE2", "a perf.data file; import the output of \"perf script\"" },
+		{ "\x17\x08\x44tracing", "a trace-cmd file; import the output of \"trace-cmd report\"" },
+		{ "damon_recfmt_ver", "DAMON's old binary record; convert it with damo" },
+		{ "REDIS", "a redis dump; import what \"redis-cli MONITOR\" prints" },
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(known); i++)
+		if (n >= strlen(known[i].magic) &&
+		    !memcmp(head, known[i].magic, strlen(known[i].magic)))
+			return known[i].advice;
+	return NULL;
+}
+
 /* The first input decides the format; the others must be of the same. */
 static bool choose(struct import *im, const char *format, struct lines *in, GError **error)
 {
@@ -379,6 +398,11 @@ static bool choose(struct import *im, const char *format, struct lines *in, GErr
 	if (im->error) {
 		g_propagate_error(error, im->error);
 		im->error = NULL;
+		return false;
+	}
+	if (advice_for(in->buffer, in->end)) {
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: this is %s", im->path,
+			    advice_for(in->buffer, in->end));
 		return false;
 	}
 	if (in->end - in->start >= 3 && !memcmp(in->buffer, "\xef\xbb\xbf", 3))

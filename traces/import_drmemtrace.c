@@ -189,11 +189,10 @@ static bool view_access(struct import *im, const char *p, const char *end)
 			return import_bad(im, "no \"N byte(s) @ 0xADDRESS\"");
 		return touch(im, address, size, kinds[i].kind);
 	}
-	/* 0xPC non-branch N byte(s) */
+	/* 0xPC non-branch N byte(s), 0xPC indirect jump N byte(s) */
 	if (!text_number(&p, end, &address))
 		return import_bad(im, "not a record of the view tool");
-	text_blanks(&p, end);
-	while (p < end && *p != ' ')
+	while (p < end && (*p == ' ' || *p == '-' || g_ascii_isalpha(*p)))
 		p++;
 	if (!place(&p, end, &size, NULL) || size > IMPORT_MAX_LINE)
 		return import_bad(im, "no \"N byte(s)\"");

@@ -182,6 +182,9 @@ static bool page_fault(struct import *im, struct events *e, const struct kevent 
 
 	if (!text_field_number(k->text, k->end, "address", &address))
 		return import_bad(im, "no address=0x...");
+	/* Before 4.19 the kernel's %pf is left as an f behind the digits. */
+	if (address >= IMPORT_MAX_ADDRESS && (address & 15) == 15 && address >> 4 < IMPORT_MAX_ADDRESS)
+		address >>= 4;
 	if (text_field(k->text, k->end, "error_code", &p) && !text_number(&p, k->end, &code))
 		return import_bad(im, "a damaged error_code");
 	e->faults++;

@@ -153,9 +153,10 @@ static bool ftrace_line(struct import *im, const char *s, size_t n)
 
 static bool ftrace_look(const char *s, const char *end)
 {
+	struct ftrace unused = { .lost_markers = 0 };
 	struct kevent k;
 
-	return split(s, end, &k);
+	return split(s, end, &k) || lost(&unused, s, end);
 }
 
 static unsigned ftrace_probe(const char *head, size_t n)

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.strict = data[1] & 1;
 	options.memory = data + 2;
 	options.memory_size = size - 2;
-	out = rs_trace_create("/dev/null", RS_TRACE_NATIVE, NULL);
+	out = rs_trace_create("/dev/null", RS_TRACE_TEXT, NULL);
 	if (!out)
 		return 0;
 	if (rs_import(&options, out, &summary, NULL, &error)) {

@@ -7,6 +7,8 @@
  */
 #include "ref.h"
 
+#define PTRS_PER_PTE 512
+
 struct ref_folio *ref_folio_new(void)
 {
 	struct ref_folio *folio = g_new0(struct ref_folio, 1);
@@ -277,8 +279,8 @@ static uint64_t swap_window(const struct ref_machine *m, const struct ref_region
 
 /*
  * Reads a page and its neighbours. Reclaim for their charges runs inside the plug of this loop, so
- * what it writes is not done before the end. Kernel: swap_vma_readahead().
- * Differs: the window is not cut at the end of a page table.
+ * what it writes is not done before the end. Kernel: swap_vma_readahead(). The window is cut at
+ * the ends of the page table, as if the region began with one.
  */
 static struct ref_folio *swap_readahead(struct ref_machine *m, struct ref_pte *pte, uint64_t page)
 {
@@ -295,6 +297,8 @@ static struct ref_folio *swap_readahead(struct ref_machine *m, struct ref_pte *p
 		start = page + 1 - MIN(page + 1, win);
 		end = page + 1;
 	}
+	start = MAX(start, page - page % PTRS_PER_PTE);
+	end = MIN(end, page - page % PTRS_PER_PTE + PTRS_PER_PTE);
 	region->swap_ra_page = page;
 	region->swap_ra_win = win;
 	region->swap_ra_hits = 0;

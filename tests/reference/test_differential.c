@@ -40,6 +40,7 @@ static const char *const sizes[] = { "inactive_anon", "active_anon", "inactive_f
 struct run {
 	const char *policy, *kernel, *swap;
 	uint32_t limit, swappiness;
+	bool read_ahead; /* page-cluster 3, windows of 128 KiB, fault-around of 64 KiB */
 };
 
 static json_t *output_of(char **argv)
@@ -101,9 +102,10 @@ static json_t *run_simulator(const char *trace, const struct run *run)
 	g_ptr_array_add(argv, g_strdup_printf("--set=vm.swappiness=%u", run->swappiness));
 	g_ptr_array_add(argv, g_strdup_printf("--set=swap=%s", run->swap));
 	g_ptr_array_add(argv, g_strdup("--set=disk=null"));
-	g_ptr_array_add(argv, g_strdup("--set=vm.page-cluster=0"));
-	g_ptr_array_add(argv, g_strdup("--set=read_ahead_kb=0"));
-	g_ptr_array_add(argv, g_strdup("--set=fault_around_bytes=4096"));
+	g_ptr_array_add(argv, g_strdup_printf("--set=vm.page-cluster=%d", run->read_ahead ? 3 : 0));
+	g_ptr_array_add(argv, g_strdup_printf("--set=read_ahead_kb=%d", run->read_ahead ? 128 : 0));
+	g_ptr_array_add(argv, g_strdup_printf("--set=fault_around_bytes=%d",
+					      run->read_ahead ? 65536 : 4096));
 	g_ptr_array_add(argv, g_strdup("--set=memcg.stat_flush_phase_ns=1000s"));
 	g_ptr_array_add(argv, NULL);
 	json = output_of((char **)argv->pdata);
@@ -165,9 +167,10 @@ static bool random_trace_agrees(const struct trace_shape *shape, const struct ru
 				uint64_t seed)
 {
 	GString *text = trace_random(shape, seed);
-	char *what = g_strdup_printf("%s, kernel %s, %u pages, swappiness %u, swap %s, seed %u",
+	char *what = g_strdup_printf("%s, kernel %s, %u pages, swappiness %u, swap %s, %s, seed %u",
 				     run->policy, run->kernel, run->limit, run->swappiness,
-				     run->swap, (unsigned int)seed);
+				     run->swap, run->read_ahead ? "read-ahead" : "no read-ahead",
+				     (unsigned int)seed);
 	GError *error = NULL;
 	char *path = NULL;
 	bool same;
@@ -188,8 +191,8 @@ static bool random_trace_agrees(const struct trace_shape *shape, const struct ru
 }
 
 /* Three seeds, both kernels, two limits; all runs are made before the test fails. */
-static void shape_agrees(const struct trace_shape *shape, const char *swap, uint32_t swappiness,
-			 uint32_t limit)
+static void shape_agrees_with(const struct trace_shape *shape, const char *swap,
+			      uint32_t swappiness, uint32_t limit, bool read_ahead)
 {
 	static const char *const kernels[] = { "6.1", "6.12" };
 	bool same = true;
@@ -197,12 +200,18 @@ static void shape_agrees(const struct trace_shape *shape, const char *swap, uint
 	for (size_t k = 0; k < G_N_ELEMENTS(kernels); k++)
 		for (uint64_t seed = 1; seed <= 3; seed++)
 			for (uint32_t part = 1; part <= 2; part++) {
-				const struct run run = { "classic", kernels[k], swap, limit / part,
-							 swappiness };
+				const struct run run = { "classic",    kernels[k], swap,
+							 limit / part, swappiness, read_ahead };
 
 				same &= random_trace_agrees(shape, &run, seed);
 			}
 	assert_true(same);
+}
+
+static void shape_agrees(const struct trace_shape *shape, const char *swap, uint32_t swappiness,
+			 uint32_t limit)
+{
+	shape_agrees_with(shape, swap, swappiness, limit, false);
 }
 
 static void anonymous_memory_agrees(void **state)
@@ -308,6 +317,24 @@ static void written_files_agree(void **state)
 	shape_agrees(&shape, "null", 60, 3000);
 }
 
+/* Regions are whole page tables, so that blocks and windows are cut alike wherever they lie. */
+static void read_ahead_agrees(void **state)
+{
+	const struct trace_shape reads = {
+		.data = 6000, .read_share = 100, .max_read = 8, .skew = 2, .nr_ops = 20000
+	};
+	const struct trace_shape mapped = {
+		.mapped = 5120, .map_share = 100, .skew = 2, .nr_ops = 30000
+	};
+	const struct trace_shape anon = {
+		.anon = 4096, .store_share = 30, .skew = 2, .nr_ops = 20000
+	};
+
+	shape_agrees_with(&reads, "null", 60, 3000, true);
+	shape_agrees_with(&mapped, "null", 60, 3000, true);
+	shape_agrees_with(&anon, "null", 60, 3000, true);
+}
+
 /* Every base run of the ground truth, when the data is at hand. */
 static void ground_truth_runs_agree(void **state)
 {
@@ -330,8 +357,8 @@ static void ground_truth_runs_agree(void **state)
 		char *path = g_strdup_printf("%s/traces/%s.trace.zst", folder, runs[i].name);
 
 		for (int v612 = 0; v612 < 2; v612++) {
-			const struct run run = { "classic", v612 ? "6.12" : "6.1", "null",
-						 runs[i].limit, runs[i].swappiness };
+			const struct run run = { "classic",	v612 ? "6.12" : "6.1", "null",
+						 runs[i].limit, runs[i].swappiness,    false };
 			char *what = g_strdup_printf("%s on %s", runs[i].name, run.kernel);
 
 			same &= runs_agree(path, &run, what);
@@ -353,6 +380,7 @@ int main(void)
 		cmocka_unit_test(memory_without_swap_agrees),
 		cmocka_unit_test(short_lived_memory_agrees),
 		cmocka_unit_test(written_files_agree),
+		cmocka_unit_test(read_ahead_agrees),
 		cmocka_unit_test(ground_truth_runs_agree),
 	};
 

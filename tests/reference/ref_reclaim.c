@@ -47,6 +47,8 @@ static uint64_t putback(struct ref_machine *m, GQueue *folios)
 		struct ref_folio *folio = link->data;
 
 		folio->pg_lru = true;
+		if (m->opt.fifo)
+			folio->active = false;
 		ref_list_add(m, folio, false);
 		if (folio->active)
 			m->age++;
@@ -362,12 +364,27 @@ static void shrink_lruvec(struct ref_machine *m, struct scan *sc)
 		shrink_active_list(m, ACTIVE_ANON, 32);
 }
 
+/* First in, first out: one batch from the tail of the longer list, whoever used the pages. */
+static void shrink_fifo(struct ref_machine *m, struct scan *sc)
+{
+	bool anon = m->list[INACTIVE_ANON].length > m->list[INACTIVE_FILE].length;
+
+	ref_plug_start(m);
+	sc->nr_reclaimed += shrink_inactive_list(
+		m, anon && ref_swap_left(m) ? INACTIVE_ANON : INACTIVE_FILE, 32);
+	ref_plug_finish(m);
+}
+
 /* One pass from the start priority down; Kernel: do_try_to_free_pages(). */
 static void shrink(struct ref_machine *m, struct scan *sc)
 {
 	for (sc->priority = 12; sc->priority >= 0; sc->priority--) {
-		prepare_scan(m, sc);
-		shrink_lruvec(m, sc);
+		if (m->opt.fifo) {
+			shrink_fifo(m, sc);
+		} else {
+			prepare_scan(m, sc);
+			shrink_lruvec(m, sc);
+		}
 		if (sc->nr_reclaimed >= sc->nr_to_reclaim)
 			break;
 	}

@@ -69,10 +69,10 @@ void ref_refault(struct ref_machine *m, struct ref_folio *folio, struct ref_shad
 	const bool file = !folio->anon;
 	int64_t size = m->flushed[ACTIVE_FILE];
 
-	if (m->opt.fifo)
-		return;
 	m->ev[REFAULT_ANON + file]++;
 	ref_stat(m, STAT_OTHER, 1);
+	if (m->opt.fifo)
+		return;
 	if (!file)
 		size += m->flushed[INACTIVE_FILE];
 	if (ref_swap_left(m)) {

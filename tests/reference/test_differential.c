@@ -191,7 +191,7 @@ static bool random_trace_agrees(const struct trace_shape *shape, const struct ru
 }
 
 /* Three seeds, both kernels, two limits; all runs are made before the test fails. */
-static void shape_agrees_with(const struct trace_shape *shape, const char *swap,
+static void shape_agrees_with(const struct trace_shape *shape, const char *policy, const char *swap,
 			      uint32_t swappiness, uint32_t limit, bool read_ahead)
 {
 	static const char *const kernels[] = { "6.1", "6.12" };
@@ -211,7 +211,7 @@ static void shape_agrees_with(const struct trace_shape *shape, const char *swap,
 static void shape_agrees(const struct trace_shape *shape, const char *swap, uint32_t swappiness,
 			 uint32_t limit)
 {
-	shape_agrees_with(shape, swap, swappiness, limit, false);
+	shape_agrees_with(shape, "classic", swap, swappiness, limit, false);
 }
 
 static void anonymous_memory_agrees(void **state)
@@ -317,6 +317,29 @@ static void written_files_agree(void **state)
 	shape_agrees(&shape, "null", 60, 3000);
 }
 
+static void fifo_agrees(void **state)
+{
+	const struct trace_shape anon = {
+		.anon = 4000, .store_share = 30, .skew = 2, .nr_ops = 20000
+	};
+	const struct trace_shape mixed = { .anon = 2500,
+					   .mapped = 1500,
+					   .exec = 500,
+					   .data = 3000,
+					   .map_share = 20,
+					   .exec_share = 10,
+					   .read_share = 30,
+					   .store_share = 30,
+					   .max_read = 2,
+					   .skew = 2,
+					   .nr_ops = 20000 };
+
+	shape_agrees_with(&anon, "fifo", "null", 60, 3000, false);
+	shape_agrees_with(&anon, "fifo", "zram", 60, 3000, false);
+	shape_agrees_with(&mixed, "fifo", "null", 60, 3000, false);
+	shape_agrees_with(&mixed, "fifo", "none", 60, 6000, false);
+}
+
 /* Regions are whole page tables, so that blocks and windows are cut alike wherever they lie. */
 static void read_ahead_agrees(void **state)
 {
@@ -330,9 +353,9 @@ static void read_ahead_agrees(void **state)
 		.anon = 4096, .store_share = 30, .skew = 2, .nr_ops = 20000
 	};
 
-	shape_agrees_with(&reads, "null", 60, 3000, true);
-	shape_agrees_with(&mapped, "null", 60, 3000, true);
-	shape_agrees_with(&anon, "null", 60, 3000, true);
+	shape_agrees_with(&reads, "classic", "null", 60, 3000, true);
+	shape_agrees_with(&mapped, "classic", "null", 60, 3000, true);
+	shape_agrees_with(&anon, "classic", "null", 60, 3000, true);
 }
 
 /* Every base run of the ground truth, when the data is at hand. */
@@ -380,6 +403,7 @@ int main(void)
 		cmocka_unit_test(memory_without_swap_agrees),
 		cmocka_unit_test(short_lived_memory_agrees),
 		cmocka_unit_test(written_files_agree),
+		cmocka_unit_test(fifo_agrees),
 		cmocka_unit_test(read_ahead_agrees),
 		cmocka_unit_test(ground_truth_runs_agree),
 	};

@@ -63,11 +63,15 @@ static json_t *run_json(struct gen *g, const char *text, size_t size, const char
 
 static json_t *run_text(struct gen *g, const char *text, size_t size, const char *name)
 {
-	size_t at = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	size_t at = 0;
 
+	if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) {
+		text += 3;
+		size -= 3;
+	}
 	while (at < size && g_ascii_isspace(text[at]))
 		at++;
-	if (at < size && (text[at] == '{'))
+	if (at < size && text[at] == '{')
 		return run_json(g, text, size, name);
 	if (gen_memtier_probe(text, size))
 		return gen_memtier(g, text, size, name);

@@ -179,11 +179,11 @@ static bool apply_file(struct trace_state *s, const struct rs_record *rec, GErro
 		return true;
 	}
 	struct file_state *f = file_of(s, rec->object, NULL);
-	if (rec->value < f->pages || rec->arg) {
+	if (rec->value <= f->pages || rec->arg) {
 		g_autofree char *name = shown(s, RS_NAME_FILE, rec->object);
 
 		return bad(error, "file \"%s\" has %u pages already and cannot be defined with %s", name,
-			   f->pages, rec->arg ? "\"new\"" : "fewer");
+			   f->pages, rec->arg ? "\"new\"" : "no more");
 	}
 	f->pages = rec->value;
 	if (f->clipped)

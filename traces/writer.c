@@ -265,6 +265,15 @@ static bool put_native(struct rs_trace_writer *w, const struct rs_record *r, con
 	return true;
 }
 
+/* A file is as large as its largest definition: others are no records, as in the text. */
+static bool defines_nothing(const struct rs_trace_writer *w, const struct rs_record *r)
+{
+	const GArray *files = w->state.files;
+
+	return r->object < files->len && !r->arg &&
+	       r->value <= g_array_index(files, struct file_state, r->object).pages;
+}
+
 bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record, const struct rs_map *map,
 		  GError **error)
 {
@@ -281,6 +290,8 @@ bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record, con
 		forget_names(w);
 		return false;
 	}
+	if (r.op == RS_OP_FILE && defines_nothing(w, &r))
+		return true;
 	GError *why = NULL;
 	if (w->format == RS_TRACE_TEXT && rs_record_check(&r, map ? &own : NULL, &why))
 		print_record(w->text, &w->state, &r, &own);
@@ -303,6 +314,8 @@ static bool finish_text(struct rs_trace_writer *w, GError **error)
 	for (uint32_t i = w->nr_provenance; i < w->provenance.keys->len; i++)
 		rs_provenance_print(w->text, g_ptr_array_index(w->provenance.keys, i),
 				 g_ptr_array_index(w->provenance.values, i));
+	if (!w->offset && !w->text->len) /* an empty file would be no trace */
+		g_string_append(w->text, "# no records\n");
 	return emit_text(w, error);
 }
 

@@ -167,7 +167,7 @@ void rs_trace_free(struct rs_trace *); /* NULL is fine */
  * Writer. Objects are named: the writer gives the numbers. Thread 0 and process 0 exist and are
  * named "0". Provenance set before the first record stands in the header, later one at the end.
  * Every record is checked as the readers do; arg of RS_OP_THREAD is ignored if the thread is
- * alive. The target appears (rename) only when
+ * alive, and RS_OP_FILE if it makes a file no larger. The target appears (rename) only when
  * rs_trace_writer_close() succeeds; "-" is standard output.
  */
 enum rs_trace_format { RS_TRACE_NATIVE, RS_TRACE_TEXT };

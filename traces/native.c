@@ -80,7 +80,7 @@ static bool get_chunk(struct rs_trace *t, struct native_reader *n, struct chunk 
 		       : ret->type == CHUNK_END	  ? FORMAT_MAX_PROVENANCE + 1024 + n->nr_blocks * 16
 						  : 0;
 	bool has_records = ret->type == CHUNK_BLOCK;
-	if (!max || ret->raw > max || ret->packed > MAX_PACKED(max) || (ret->records != 0) != has_records ||
+	if (!max || ret->raw > max || !ret->packed || ret->packed > MAX_PACKED(max) || (ret->records != 0) != has_records ||
 	    ret->records > BLOCK_RECORDS)
 		return fail(t, error, "damaged: no valid chunk begins here") > 0;
 	reserve(&n->packed, &n->packed_room, ret->packed);

@@ -17,21 +17,22 @@ static const GOptionEntry options[] = {
 	{ "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print JSON", NULL },
 	{ "sample", 0, 0, G_OPTION_ARG_STRING, &sample_text,
 	  "reuse distances of one of N pages only (for big traces)", "N" },
-	{ "all", 'a', 0, G_OPTION_ARG_NONE, &all_objects, "list all regions, files and processes", NULL },
+	{ "all", 'a', 0, G_OPTION_ARG_NONE, &all_objects, "list all regions, files and processes",
+	  NULL },
 	{ 0 },
 };
 
 #define LISTED 12 /* objects in a list without --all */
 
 static const char *const op_names[RS_NR_OPS] = {
-	[RS_OP_LOAD] = "load",	    [RS_OP_STORE] = "store",	   [RS_OP_READ] = "read",
-	[RS_OP_WRITE] = "write",    [RS_OP_FILE] = "file",	   [RS_OP_MMAP] = "mmap",
-	[RS_OP_MUNMAP] = "munmap",  [RS_OP_MPROTECT] = "mprotect", [RS_OP_MADVISE] = "madvise",
-	[RS_OP_MLOCK] = "mlock",    [RS_OP_FADVISE] = "fadvise",   [RS_OP_FSYNC] = "fsync",
-	[RS_OP_TRUNCATE] = "truncate", [RS_OP_MARK] = "mark",	   [RS_OP_THREAD] = "thread",
-	[RS_OP_FORK] = "fork",	    [RS_OP_EXEC] = "exec",	   [RS_OP_EXIT] = "exit",
-	[RS_OP_MEMCG] = "memcg",    [RS_OP_CPU] = "cpu",	   [RS_OP_SLEEP] = "sleep",
-	[RS_OP_TIME] = "time",	    [RS_OP_MBIND] = "mbind",	   [RS_OP_WAIT] = "wait",
+	[RS_OP_LOAD] = "load",	       [RS_OP_STORE] = "store",	      [RS_OP_READ] = "read",
+	[RS_OP_WRITE] = "write",       [RS_OP_FILE] = "file",	      [RS_OP_MMAP] = "mmap",
+	[RS_OP_MUNMAP] = "munmap",     [RS_OP_MPROTECT] = "mprotect", [RS_OP_MADVISE] = "madvise",
+	[RS_OP_MLOCK] = "mlock",       [RS_OP_FADVISE] = "fadvise",   [RS_OP_FSYNC] = "fsync",
+	[RS_OP_TRUNCATE] = "truncate", [RS_OP_MARK] = "mark",	      [RS_OP_THREAD] = "thread",
+	[RS_OP_FORK] = "fork",	       [RS_OP_EXEC] = "exec",	      [RS_OP_EXIT] = "exit",
+	[RS_OP_MEMCG] = "memcg",       [RS_OP_CPU] = "cpu",	      [RS_OP_SLEEP] = "sleep",
+	[RS_OP_TIME] = "time",	       [RS_OP_MBIND] = "mbind",	      [RS_OP_WAIT] = "wait",
 };
 
 /* The sizes at which the curve is told: eight to a doubling, up to the whole footprint. */
@@ -89,13 +90,15 @@ static json_t *use_json(const char *name, const struct rs_trace_use *u, bool wit
 	return o;
 }
 
-static json_t *uses_json(const struct rs_trace *t, enum rs_name_kind kind, const GArray *uses, bool with_pages)
+static json_t *uses_json(const struct rs_trace *t, enum rs_name_kind kind, const GArray *uses,
+			 bool with_pages)
 {
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < uses->len; i++)
 		json_array_append_new(list, use_json(rs_trace_name(t, kind, i),
-						     &g_array_index(uses, struct rs_trace_use, i), with_pages));
+						     &g_array_index(uses, struct rs_trace_use, i),
+						     with_pages));
 	return list;
 }
 
@@ -174,7 +177,8 @@ static json_t *curve_json(const struct rs_trace_stats *s)
 	GArray *sizes = curve_sizes(s);
 
 	for (uint32_t i = 0; i < sizes->len; i++) {
-		uint64_t size = g_array_index(sizes, uint64_t, i), misses = rs_trace_lru_misses(s, size);
+		uint64_t size = g_array_index(sizes, uint64_t, i),
+			 misses = rs_trace_lru_misses(s, size);
 		json_t *o = json_object();
 
 		json_object_set_new(o, "pages", count_json(size));
@@ -234,10 +238,11 @@ static void add_count(struct table *table, uint64_t n)
 	table_add(table, format_count((int64_t)n));
 }
 
-static void print_uses(const char *head, const struct rs_trace *t, enum rs_name_kind kind, const GArray *uses,
-		       bool with_pages)
+static void print_uses(const char *head, const struct rs_trace *t, enum rs_name_kind kind,
+		       const GArray *uses, bool with_pages)
 {
-	const char *const heads[] = { head, "loads", "stores", "pages read", "pages written", "distinct" };
+	const char *const heads[] = { head,	    "loads",	     "stores",
+				      "pages read", "pages written", "distinct" };
 	struct table *table = table_new(with_pages ? 6 : 5);
 	uint32_t nr = all_objects ? uses->len : MIN(uses->len, LISTED);
 
@@ -292,7 +297,8 @@ static void print_text(const struct rs_trace *t, const struct rs_trace_stats *s)
 {
 	const char *key;
 
-	printf("format     %s\ndigest     %s\n", rs_trace_is_native(t) ? "native" : "text", rs_trace_digest(t));
+	printf("format     %s\ndigest     %s\n", rs_trace_is_native(t) ? "native" : "text",
+	       rs_trace_digest(t));
 	for (uint32_t i = 0; (key = rs_trace_provenance_key(t, i)); i++) {
 		g_autofree char *k = g_strescape(key, NULL);
 		g_autofree char *v = g_strescape(rs_trace_provenance(t, key), NULL);
@@ -303,8 +309,9 @@ static void print_text(const struct rs_trace *t, const struct rs_trace_stats *s)
 	for (int op = 0; op < RS_NR_OPS; op++)
 		if (s->records[op])
 			printf(" %s %" G_GUINT64_FORMAT, op_names[op], s->records[op]);
-	printf("\nfootprint  %" G_GUINT64_FORMAT " pages: %" G_GUINT64_FORMAT " anonymous, %" G_GUINT64_FORMAT
-	       " of files\n", s->all.pages, s->anon_pages, s->file_pages);
+	printf("\nfootprint  %" G_GUINT64_FORMAT " pages: %" G_GUINT64_FORMAT
+	       " anonymous, %" G_GUINT64_FORMAT " of files\n",
+	       s->all.pages, s->anon_pages, s->file_pages);
 	printf("threads    %u\n", s->nr_threads);
 	for (uint32_t i = 0; i < s->marks->len; i++) {
 		const struct rs_trace_mark *m = &g_array_index(s->marks, struct rs_trace_mark, i);
@@ -349,8 +356,10 @@ const struct rs_command trace_info = {
 	.name = "info",
 	.arguments = "TRACE [--json] [--sample N]",
 	.summary = "what a trace holds: records, footprint, miss-ratio curve",
-	.about = "The curve tells the demand misses of an LRU memory of each size: pages read from a file\n"
-		 "or from swap. First touches of anonymous pages and whole-page writes cost nothing.",
+	.about = "The curve tells the demand misses of an LRU memory of each size: pages read from "
+		 "a file\n"
+		 "or from swap. First touches of anonymous pages and whole-page writes cost "
+		 "nothing.",
 	.example = "  reclaimsim trace info build.rst\n"
 		   "  reclaimsim trace info big.rst --sample 100 --json",
 	.options = options,

@@ -9,8 +9,8 @@
 #include "traces/state.h"
 
 #define BLOCK_RECORDS 65536u
-#define BLOCK_TEMPLATES 16384u	   /* 14 bits of a head */
-#define BLOCK_BY_DIFFERENCE 0x80u /* bit of an object's kind */
+#define BLOCK_TEMPLATES 16384u	    /* 14 bits of a head */
+#define BLOCK_BY_DIFFERENCE 0x80u   /* bit of an object's kind */
 #define BLOCK_NAME_BYTES (1u << 20) /* a block ends when its new names reach this */
 #define BLOCK_MAX_RAW (8u << 20)
 #define BLOCK_PADDING (4 * BLOCK_RECORDS + 8)

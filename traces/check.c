@@ -40,15 +40,17 @@ static bool check_map(const struct rs_map *map, GError **error)
 
 	if (!map->pages || map->pages > TRACE_MAX_PAGES || map->pgoff > TRACE_MAX_PAGES ||
 	    map->pages + map->pgoff > TRACE_MAX_PAGES)
-		return bad(error, "a mapping of %" G_GUINT64_FORMAT " pages at %" G_GUINT64_FORMAT
-				  "; valid are 1 to %u in all", map->pages, map->pgoff,
-			   TRACE_MAX_PAGES);
+		return bad(error,
+			   "a mapping of %" G_GUINT64_FORMAT " pages at %" G_GUINT64_FORMAT
+			   "; valid are 1 to %u in all",
+			   map->pages, map->pgoff, TRACE_MAX_PAGES);
 	if (anon && map->pgoff)
 		return bad(error, "an anonymous mapping with an offset");
 	if (map->prot & ~(PROT_BITS | VM_SHARED | VM_STACK) || (!anon && map->prot & VM_STACK))
 		return bad(error, "unknown mapping flags %#x", map->prot);
 	if (map->address >= ADDRESS_PAGES || map->address + map->pages > ADDRESS_PAGES)
-		return bad(error, "address %#" G_GINT64_MODIFIER "x is outside the 47 bits of user space",
+		return bad(error,
+			   "address %#" G_GINT64_MODIFIER "x is outside the 47 bits of user space",
 			   map->address << RS_PAGE_SHIFT);
 	return true;
 }
@@ -68,7 +70,8 @@ static bool check_arg(const struct rs_record *r, GError **error)
 	switch (r->op) {
 	case RS_OP_MADVISE:
 	case RS_OP_FADVISE:
-		if (r->arg < RS_NR_ADVICE && (r->op == RS_OP_MADVISE ? MADVISE : FADVISE) & BIT(r->arg))
+		if (r->arg < RS_NR_ADVICE &&
+		    (r->op == RS_OP_MADVISE ? MADVISE : FADVISE) & BIT(r->arg))
 			return true;
 		return bad(error, "advice %u is unknown to %s()", r->arg,
 			   r->op == RS_OP_MADVISE ? "madvise" : "fadvise");
@@ -89,7 +92,8 @@ static bool check_arg(const struct rs_record *r, GError **error)
 		break;
 	}
 	if (r->arg > max)
-		return bad(error, "argument %u of record type %u; valid are 0 to %u", r->arg, r->op, max);
+		return bad(error, "argument %u of record type %u; valid are 0 to %u", r->arg, r->op,
+			   max);
 	return true;
 }
 
@@ -99,12 +103,13 @@ static bool check_value(const struct rs_record *r, GError **error)
 	case RS_OP_FILE:
 		if (r->value <= TRACE_MAX_PAGES)
 			return true;
-		return bad(error, "a file of %" G_GUINT64_FORMAT " pages; valid are up to %u", r->value,
-			   TRACE_MAX_PAGES);
+		return bad(error, "a file of %" G_GUINT64_FORMAT " pages; valid are up to %u",
+			   r->value, TRACE_MAX_PAGES);
 	case RS_OP_TRUNCATE:
 		if (!r->count && r->page <= TRACE_MAX_PAGES)
 			return true;
-		return bad(error, "a file of %u pages; valid are up to %u", r->page, TRACE_MAX_PAGES);
+		return bad(error, "a file of %u pages; valid are up to %u", r->page,
+			   TRACE_MAX_PAGES);
 	case RS_OP_MBIND:
 		if ((r->arg == RS_MPOL_DEFAULT) == (r->value == 0))
 			return true;
@@ -114,8 +119,8 @@ static bool check_value(const struct rs_record *r, GError **error)
 	case RS_OP_TIME:
 		if (r->value <= TRACE_MAX_NS)
 			return true;
-		return bad(error, "%" G_GUINT64_FORMAT " ns; valid are up to %" G_GUINT64_FORMAT, r->value,
-			   TRACE_MAX_NS);
+		return bad(error, "%" G_GUINT64_FORMAT " ns; valid are up to %" G_GUINT64_FORMAT,
+			   r->value, TRACE_MAX_NS);
 	case RS_OP_MMAP:
 		return true;
 	default:
@@ -138,7 +143,8 @@ static bool check_object(const struct rs_record *r, GError **error)
 bool rs_record_check(const struct rs_record *r, const struct rs_map *map, GError **error)
 {
 	if (r->op == RS_OP_NONE || r->op >= RS_NR_OPS)
-		return bad(error, "unknown record type %u; valid are 1 to %u", r->op, RS_NR_OPS - 1);
+		return bad(error, "unknown record type %u; valid are 1 to %u", r->op,
+			   RS_NR_OPS - 1);
 	if (r->flags)
 		return bad(error, "reserved flags %#x are set", r->flags);
 	if ((r->op == RS_OP_MMAP) != (map != NULL))

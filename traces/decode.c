@@ -11,13 +11,14 @@
 #include "traces/varint.h"
 
 /* What the loop needs of a record besides its page. */
-struct template {
+struct template
+{
 	struct rs_record record; /* with page 0 */
 	uint32_t limit;		 /* pages from here on need the careful path; valid in its epoch */
 	uint32_t epoch;
 	uint16_t slot;
-	uint8_t has_page;   /* 0xff = it has a page in the column, 0 = none: always careful */
-	bool difference;    /* that page is a difference */
+	uint8_t has_page; /* 0xff = it has a page in the column, 0 = none: always careful */
+	bool difference;  /* that page is a difference */
 	bool always_careful;
 	bool remaps; /* limits of objects may change with it */
 };
@@ -88,7 +89,8 @@ static bool read_maps(struct cursor *c, GArray *maps, uint32_t nr_records, GErro
 		struct rs_map map;
 
 		if (!get_varint(c, UINT32_MAX, &file) || !get_varint(c, UINT32_MAX, &prot) ||
-		    !get_varint(c, UINT64_MAX, &map.pages) || !get_varint(c, UINT64_MAX, &map.pgoff) ||
+		    !get_varint(c, UINT64_MAX, &map.pages) ||
+		    !get_varint(c, UINT64_MAX, &map.pgoff) ||
 		    !get_varint(c, UINT64_MAX, &map.address))
 			return damaged(error, "mapping");
 		map.file = file - 1;
@@ -266,7 +268,7 @@ static bool careful(struct block_decoder *d, struct run *run, const struct templ
 static inline __attribute__((always_inline)) uint32_t
 decode_records(struct block_decoder *d, struct run *run, uint32_t width, GError **error)
 {
-	static const uint32_t mask[4] = {0xff, 0xffff, 0xffffff, 0xffffffff};
+	static const uint32_t mask[4] = { 0xff, 0xffff, 0xffffff, 0xffffffff };
 	const uint8_t *heads = run->heads, *pages = run->pages;
 	struct rs_record *records = run->records;
 	uint32_t n = run->n;
@@ -311,18 +313,20 @@ static bool all_names_appeared(const struct trace_state *s)
 }
 
 bool block_decode(struct block_decoder *d, const uint8_t *bytes, size_t size, uint32_t n,
-		  struct trace_state *state, struct rs_record *ret, GArray *maps, GArray *map_places,
-		  uint32_t *ret_record, GError **error)
+		  struct trace_state *state, struct rs_record *ret, GArray *maps,
+		  GArray *map_places, uint32_t *ret_record, GError **error)
 {
-	struct cursor c = {bytes, bytes + size};
-	struct run run = {.n = n, .state = state, .records = ret, .maps = maps, .map_places = map_places};
+	struct cursor c = { bytes, bytes + size };
+	struct run run = {
+		.n = n, .state = state, .records = ret, .maps = maps, .map_places = map_places
+	};
 	uint64_t values;
 
 	*ret_record = 0;
 	d->epoch = 1; /* templates are read with 0 */
 	d->last_time = 0;
-	if (!read_names(&c, state, error) || !read_maps(&c, maps, n, error) || !read_slots(&c, d, error) ||
-	    !read_templates(&c, d, error))
+	if (!read_names(&c, state, error) || !read_maps(&c, maps, n, error) ||
+	    !read_slots(&c, d, error) || !read_templates(&c, d, error))
 		return false;
 	run.width = d->nr_templates <= 64 ? 1 : 2;
 	run.heads = c.at;
@@ -331,9 +335,10 @@ bool block_decode(struct block_decoder *d, const uint8_t *bytes, size_t size, ui
 	c.at += (size_t)n * run.width;
 	if (!get_varint(&c, c.end - c.at, &values) || values > (size_t)(c.end - c.at))
 		return damaged(error, "length of the values");
-	run.values = (struct cursor){c.at, c.at + values};
+	run.values = (struct cursor){ c.at, c.at + values };
 	run.pages = c.at + values;
-	*ret_record = run.width == 1 ? decode_records(d, &run, 1, error) : decode_records(d, &run, 2, error);
+	*ret_record = run.width == 1 ? decode_records(d, &run, 1, error)
+				     : decode_records(d, &run, 2, error);
 	if (*ret_record < n)
 		return false;
 	if (run.pages != c.end || run.values.at != run.values.end || map_places->len != maps->len ||

@@ -31,8 +31,9 @@ static inline uint64_t mix(uint64_t lane, const struct rs_record *r)
 	uint64_t w[2];
 
 	memcpy(w, r, sizeof(*r));
-	unsigned __int128 product = (unsigned __int128)(GUINT64_FROM_LE(w[0]) ^ UINT64_C(0xbf58476d1ce4e5b9)) *
-				    (GUINT64_FROM_LE(w[1]) ^ lane);
+	unsigned __int128 product =
+		(unsigned __int128)(GUINT64_FROM_LE(w[0]) ^ UINT64_C(0xbf58476d1ce4e5b9)) *
+		(GUINT64_FROM_LE(w[1]) ^ lane);
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 

@@ -15,7 +15,8 @@ struct digest {
 
 void digest_init(struct digest *);
 /* Records with the value of RS_OP_MMAP as 0, and the mappings among them in their order. */
-void digest_add(struct digest *, const struct rs_record *, uint32_t n, const struct rs_map *, uint32_t nr_maps);
+void digest_add(struct digest *, const struct rs_record *, uint32_t n, const struct rs_map *,
+		uint32_t nr_maps);
 char *digest_finish(struct digest *, const struct trace_state *); /* hex; g_free() */
 void digest_done(struct digest *);
 

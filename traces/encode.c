@@ -15,7 +15,8 @@
 
 #define TABLE_SIZE (2 * BLOCK_TEMPLATES) /* of both hash tables: at most half full */
 
-struct template {
+struct template
+{
 	uint8_t op;
 	uint16_t arg;
 	uint32_t object, count;
@@ -24,7 +25,7 @@ struct template {
 
 struct slot {
 	uint32_t kind, object;
-	uint32_t base; /* page behind the last record on it */
+	uint32_t base;			/* page behind the last record on it */
 	uint64_t bits, difference_bits; /* in all its pages and their differences */
 };
 
@@ -32,7 +33,7 @@ struct block_encoder {
 	struct template templates[BLOCK_TEMPLATES];
 	struct slot slots[BLOCK_TEMPLATES];
 	uint16_t template_table[TABLE_SIZE], slot_table[TABLE_SIZE]; /* index + 1 */
-	uint16_t heads[BLOCK_RECORDS]; /* template << 2 */
+	uint16_t heads[BLOCK_RECORDS];				     /* template << 2 */
 	uint32_t pages[BLOCK_RECORDS];
 	uint32_t nr_templates, nr_slots, nr_records, nr_names, nr_maps, last;
 	uint64_t last_time;
@@ -91,7 +92,7 @@ static uint16_t find_slot(struct block_encoder *e, uint32_t kind, uint32_t objec
 		if (s->kind == kind && s->object == object)
 			return e->slot_table[i] - 1;
 	}
-	e->slots[e->nr_slots] = (struct slot){.kind = kind, .object = object};
+	e->slots[e->nr_slots] = (struct slot){ .kind = kind, .object = object };
 	e->slot_table[i] = ++e->nr_slots;
 	return e->nr_slots - 1;
 }
@@ -108,14 +109,16 @@ static uint32_t find_template(struct block_encoder *e, const struct rs_record *r
 
 	if (e->nr_templates && same_template(&e->templates[e->last], r, count))
 		return e->last;
-	uint32_t i = hash((uint64_t)r->object << 32 | count, (uint32_t)r->arg << 8 | r->op) % TABLE_SIZE;
+	uint32_t i =
+		hash((uint64_t)r->object << 32 | count, (uint32_t)r->arg << 8 | r->op) % TABLE_SIZE;
 	for (; e->template_table[i]; i = (i + 1) % TABLE_SIZE)
 		if (same_template(&e->templates[e->template_table[i] - 1], r, count))
 			return e->template_table[i] - 1;
 	if (e->nr_templates == BLOCK_TEMPLATES)
 		return BLOCK_TEMPLATES;
-	e->templates[e->nr_templates] = (struct template){
-		r->op, r->arg, r->object, count, kind < 0 ? 0 : find_slot(e, kind, r->object)};
+	e->templates[e->nr_templates] =
+		(struct template){ r->op, r->arg, r->object, count,
+				   kind < 0 ? 0 : find_slot(e, kind, r->object) };
 	e->template_table[i] = ++e->nr_templates;
 	return e->nr_templates - 1;
 }
@@ -190,7 +193,7 @@ static void put_pages(struct block_encoder *e, GByteArray *to)
 			n = fold32(n - s->base);
 			s->base = e->pages[i] + t->count;
 		}
-		uint8_t bytes[4] = {n, n >> 8, n >> 16, n >> 24};
+		uint8_t bytes[4] = { n, n >> 8, n >> 16, n >> 24 };
 		while (len < 4 && n >> (8 * len))
 			len++;
 		g_byte_array_append(to, bytes, len);
@@ -202,7 +205,8 @@ static void put_tables(const struct block_encoder *e, GByteArray *to)
 {
 	put_varint(to, e->nr_slots);
 	for (uint32_t i = 0; i < e->nr_slots; i++) {
-		uint8_t kind = e->slots[i].kind | (by_difference(&e->slots[i]) ? BLOCK_BY_DIFFERENCE : 0);
+		uint8_t kind =
+			e->slots[i].kind | (by_difference(&e->slots[i]) ? BLOCK_BY_DIFFERENCE : 0);
 
 		g_byte_array_append(to, &kind, 1);
 		put_varint(to, e->slots[i].object);

@@ -15,9 +15,9 @@
 #define FORMAT_MAGIC "\x89RST\r\n\x1a\n" /* 8 bytes, as PNG's: shows text-mode damage */
 #define FORMAT_END_MAGIC "\x89RSTEND\n"	 /* 8 bytes */
 #define FORMAT_VERSION 1u
-#define FORMAT_HEAD_BYTES 16u  /* magic, u32 version, u32 0 */
-#define FORMAT_FOOT_BYTES 16u  /* u64 offset of the end chunk, magic */
-#define FORMAT_CHUNK_BYTES 16u /* u32 type, u32 packed size, u32 raw size, u32 records */
+#define FORMAT_HEAD_BYTES 16u		 /* magic, u32 version, u32 0 */
+#define FORMAT_FOOT_BYTES 16u		 /* u64 offset of the end chunk, magic */
+#define FORMAT_CHUNK_BYTES 16u		 /* u32 type, u32 packed size, u32 raw size, u32 records */
 #define FORMAT_MAX_PROVENANCE (2u << 20) /* raw bytes */
 #define FORMAT_DIGEST_BYTES 32u
 

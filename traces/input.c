@@ -19,9 +19,9 @@ struct input {
 	char *name;
 	int fd;
 	bool eof;
-	ZSTD_DCtx *zstd; /* NULL = the bytes are plain */
+	ZSTD_DCtx *zstd;   /* NULL = the bytes are plain */
 	size_t frame_open; /* last answer of libzstd: 0 = between frames */
-	ZSTD_inBuffer in; /* compressed bytes not yet taken, in raw[] */
+	ZSTD_inBuffer in;  /* compressed bytes not yet taken, in raw[] */
 	uint8_t *raw;
 	uint8_t peek[INPUT_PEEK];
 	uint32_t peeked, peek_at;
@@ -65,7 +65,10 @@ static const char *other_packer(const uint8_t *b, size_t n)
 {
 	if (n >= 2 && b[0] == 0x1f && b[1] == 0x8b)
 		return "gzip";
-	if (n >= 6 && !memcmp(b, "\xfd" "7zXZ", 5))
+	if (n >= 6 && !memcmp(b,
+			      "\xfd"
+			      "7zXZ",
+			      5))
 		return "xz";
 	if (n >= 3 && !memcmp(b, "BZh", 3))
 		return "bzip2";
@@ -81,13 +84,14 @@ static bool input_start(struct input *in, GError **error)
 	if (n < 0)
 		return false;
 	if (n == 0)
-		return input_error(in, error, "empty: a trace in native format or trace text is expected");
-	in->in = (ZSTD_inBuffer){in->raw, n, 0};
+		return input_error(in, error,
+				   "empty: a trace in native format or trace text is expected");
+	in->in = (ZSTD_inBuffer){ in->raw, n, 0 };
 	const char *packer = other_packer(in->raw, n);
 	if (packer) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-			    "%s: packed by %s: unpack it first, only zstd is read directly", in->name,
-			    packer);
+			    "%s: packed by %s: unpack it first, only zstd is read directly",
+			    in->name, packer);
 		return false;
 	}
 	if (is_zstd(in->raw, n))
@@ -129,7 +133,7 @@ static bool refill(struct input *in, GError **error)
 	gssize n = fd_read(in, in->raw, INPUT_BUFFER, error);
 	if (n < 0)
 		return false;
-	in->in = (ZSTD_inBuffer){in->raw, n, 0};
+	in->in = (ZSTD_inBuffer){ in->raw, n, 0 };
 	return true;
 }
 
@@ -147,7 +151,7 @@ static gssize read_plain(struct input *in, uint8_t *to, size_t size, GError **er
 
 static gssize read_zstd(struct input *in, uint8_t *to, size_t size, GError **error)
 {
-	ZSTD_outBuffer out = {to, size, 0};
+	ZSTD_outBuffer out = { to, size, 0 };
 
 	while (out.pos < size) {
 		size_t before = out.pos;

@@ -34,12 +34,13 @@ bool native_magic(const uint8_t *bytes, size_t n)
 
 static int fail(const struct rs_trace *t, GError **error, const char *what)
 {
-	g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: byte %" G_GUINT64_FORMAT ": %s", input_name(t->in),
-		    t->native ? t->native->offset : 0, what);
+	g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: byte %" G_GUINT64_FORMAT ": %s",
+		    input_name(t->in), t->native ? t->native->offset : 0, what);
 	return -1;
 }
 
-static bool get_bytes(struct rs_trace *t, struct native_reader *n, void *to, size_t size, GError **error)
+static bool get_bytes(struct rs_trace *t, struct native_reader *n, void *to, size_t size,
+		      GError **error)
 {
 	gssize got = input_read(t->in, to, size, error);
 
@@ -64,7 +65,8 @@ static void reserve(uint8_t **buffer, size_t *room, size_t size)
 }
 
 /* Read a chunk's head and bytes; unpacked they are in n->raw. */
-static bool get_chunk(struct rs_trace *t, struct native_reader *n, struct chunk *ret, GError **error)
+static bool get_chunk(struct rs_trace *t, struct native_reader *n, struct chunk *ret,
+		      GError **error)
 {
 	uint8_t head[FORMAT_CHUNK_BYTES];
 
@@ -75,13 +77,13 @@ static bool get_chunk(struct rs_trace *t, struct native_reader *n, struct chunk 
 	ret->packed = get_u32(head + 4);
 	ret->raw = get_u32(head + 8);
 	ret->records = get_u32(head + 12);
-	uint64_t max = ret->type == CHUNK_HEADER ? FORMAT_MAX_PROVENANCE
+	uint64_t max = ret->type == CHUNK_HEADER  ? FORMAT_MAX_PROVENANCE
 		       : ret->type == CHUNK_BLOCK ? BLOCK_MAX_RAW
 		       : ret->type == CHUNK_END	  ? FORMAT_MAX_PROVENANCE + 1024 + n->nr_blocks * 16
 						  : 0;
 	bool has_records = ret->type == CHUNK_BLOCK;
-	if (!max || ret->raw > max || !ret->packed || ret->packed > MAX_PACKED(max) || (ret->records != 0) != has_records ||
-	    ret->records > BLOCK_RECORDS)
+	if (!max || ret->raw > max || !ret->packed || ret->packed > MAX_PACKED(max) ||
+	    (ret->records != 0) != has_records || ret->records > BLOCK_RECORDS)
 		return fail(t, error, "damaged: no valid chunk begins here") > 0;
 	reserve(&n->packed, &n->packed_room, ret->packed);
 	reserve(&n->raw, &n->raw_room, (size_t)ret->raw + BLOCK_PADDING);
@@ -90,11 +92,12 @@ static bool get_chunk(struct rs_trace *t, struct native_reader *n, struct chunk 
 	size_t got = ZSTD_decompressDCtx(n->zstd, n->raw, ret->raw, n->packed, ret->packed);
 	if (ZSTD_isError(got)) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-			    "%s: chunk at byte %" G_GUINT64_FORMAT ": damaged: %s", input_name(t->in),
-			    ret->offset, ZSTD_getErrorName(got));
+			    "%s: chunk at byte %" G_GUINT64_FORMAT ": damaged: %s",
+			    input_name(t->in), ret->offset, ZSTD_getErrorName(got));
 		return false;
 	}
-	return got == ret->raw || fail(t, error, "damaged: a chunk has another size than it says") > 0;
+	return got == ret->raw ||
+	       fail(t, error, "damaged: a chunk has another size than it says") > 0;
 }
 
 static bool read_head(struct rs_trace *t, struct native_reader *n, GError **error)
@@ -107,14 +110,15 @@ static bool read_head(struct rs_trace *t, struct native_reader *n, GError **erro
 	uint32_t version = get_u32(head + 8);
 	if (version != FORMAT_VERSION || get_u32(head + 12)) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-			    "%s: native format of version %u, which is unknown; valid is %u", input_name(t->in),
-			    version, FORMAT_VERSION);
+			    "%s: native format of version %u, which is unknown; valid is %u",
+			    input_name(t->in), version, FORMAT_VERSION);
 		return false;
 	}
 	if (!get_chunk(t, n, &chunk, error))
 		return false;
-	struct cursor c = {n->raw, n->raw + chunk.raw};
-	if (chunk.type != CHUNK_HEADER || !format_get_provenance(&c, &t->provenance) || c.at != c.end)
+	struct cursor c = { n->raw, n->raw + chunk.raw };
+	if (chunk.type != CHUNK_HEADER || !format_get_provenance(&c, &t->provenance) ||
+	    c.at != c.end)
 		return fail(t, error, "damaged: bad provenance") > 0;
 	t->nr_head_provenance = t->provenance.keys->len;
 	return true;
@@ -150,8 +154,8 @@ static int read_block(struct rs_trace *t, const struct chunk *chunk, GError **er
 	uint32_t at;
 
 	t->line = n->nr_records;
-	if (!block_decode(n->decoder, n->raw, chunk->raw, chunk->records, &t->state, t->records, t->maps,
-			  t->map_places, &at, &why)) {
+	if (!block_decode(n->decoder, n->raw, chunk->raw, chunk->records, &t->state, t->records,
+			  t->maps, t->map_places, &at, &why)) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: record %" G_GUINT64_FORMAT ": %s",
 			    input_name(t->in), t->line + at, why->message);
 		g_error_free(why);
@@ -179,14 +183,15 @@ static bool get_index(struct cursor *c, uint64_t nr_blocks)
 static int read_end(struct rs_trace *t, const struct chunk *chunk, GError **error)
 {
 	struct native_reader *n = t->native;
-	struct cursor c = {n->raw, n->raw + chunk->raw};
+	struct cursor c = { n->raw, n->raw + chunk->raw };
 	char hex[2 * FORMAT_DIGEST_BYTES + 1];
 	uint8_t foot[FORMAT_FOOT_BYTES], more;
 	uint64_t records;
 
 	if (!get_varint(&c, UINT64_MAX, &records) || records != n->nr_records ||
 	    (size_t)(c.end - c.at) < FORMAT_DIGEST_BYTES)
-		return fail(t, error, "damaged: the number of records differs from that at the end");
+		return fail(t, error,
+			    "damaged: the number of records differs from that at the end");
 	for (uint32_t i = 0; i < FORMAT_DIGEST_BYTES; i++)
 		g_snprintf(hex + 2 * i, 3, "%02x", *c.at++);
 	if (!format_get_provenance(&c, &t->provenance) || !get_index(&c, n->nr_blocks))

@@ -17,7 +17,8 @@
 
 #define NEVER UINT32_MAX
 #define MAX_ACCESSES (UINT32_C(1) << 31)
-#define TOUCH_SHIFT 29 /* page numbers are below PAGEWALK_MAX_PAGES; the touch stands above them */
+#define TOUCH_SHIFT 29 /* page numbers are below PAGEWALK_MAX_PAGES; the touch stands above them   \
+			*/
 #define PAGE_MASK (PAGEWALK_MAX_PAGES - 1)
 
 struct mark {
@@ -43,9 +44,10 @@ static void add_access(void *arg, uint32_t page, enum touch touch)
 
 static bool too_long(GError **error)
 {
-	g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-		    "the trace is too long for the opt bound; valid are up to %u accesses and %u pages",
-		    MAX_ACCESSES - 1, PAGEWALK_MAX_PAGES - 1);
+	g_set_error(
+		error, RS_ERROR, RS_ERROR_INPUT,
+		"the trace is too long for the opt bound; valid are up to %u accesses and %u pages",
+		MAX_ACCESSES - 1, PAGEWALK_MAX_PAGES - 1);
 	return false;
 }
 
@@ -55,7 +57,7 @@ static bool read_batch(struct sequence *s, const struct rs_batch *batch)
 		const struct rs_record *r = &batch->records[i];
 
 		if (r->op == RS_OP_MARK) {
-			struct mark mark = {r->object, s->accesses->len, s->op};
+			struct mark mark = { r->object, s->accesses->len, s->op };
 
 			g_array_append_val(s->marks, mark);
 		}
@@ -94,7 +96,8 @@ static bool costs(uint32_t access)
 /* next[i] = the next access of the same page if that one costs something. */
 static uint32_t *next_uses(const uint32_t *access, uint32_t n, uint32_t nr_pages)
 {
-	uint32_t *next = g_new(uint32_t, n ? n : 1), *seen = g_new(uint32_t, nr_pages ? nr_pages : 1);
+	uint32_t *next = g_new(uint32_t, n ? n : 1),
+		 *seen = g_new(uint32_t, nr_pages ? nr_pages : 1);
 
 	for (uint32_t i = 0; i < nr_pages; i++)
 		seen[i] = NEVER;
@@ -176,7 +179,7 @@ static void compact(struct memory *m)
 /* The heap never holds the same entry twice, so at least half of it goes in a compaction. */
 static void note_use(struct memory *m, uint32_t page, uint32_t next, bool new)
 {
-	struct entry e = {next, page};
+	struct entry e = { next, page };
 
 	if (!new && m->next[page] == next)
 		return;
@@ -211,7 +214,8 @@ static void count(struct rs_opt_counts *c, enum touch touch, bool missing)
 	c->first_touches += touch == TOUCH_FIRST;
 }
 
-static void access_page(struct memory *m, uint32_t access, uint32_t next, struct rs_opt_counts *counts)
+static void access_page(struct memory *m, uint32_t access, uint32_t next,
+			struct rs_opt_counts *counts)
 {
 	uint32_t page = access & PAGE_MASK;
 	bool missing = !m->present[page];
@@ -232,7 +236,7 @@ static void run_min(const struct sequence *s, uint64_t capacity, struct rs_opt_r
 	const struct mark *marks = (void *)s->marks->data;
 	uint32_t n = s->accesses->len, nr_marks = s->marks->len, at = 0;
 	g_autofree uint32_t *next = next_uses(access, n, s->walk.nr_pages);
-	struct memory m = {.capacity = capacity, .nr_pages = s->walk.nr_pages};
+	struct memory m = { .capacity = capacity, .nr_pages = s->walk.nr_pages };
 
 	m.next = g_new0(uint32_t, m.nr_pages + 1);
 	m.present = g_new0(uint8_t, m.nr_pages + 1);
@@ -243,7 +247,8 @@ static void run_min(const struct sequence *s, uint64_t capacity, struct rs_opt_r
 		for (uint32_t end = i < nr_marks ? marks[i].at : n; at < end; at++)
 			access_page(&m, access[at], next[at], &ret->end);
 		if (i < nr_marks)
-			ret->marks[i] = (struct rs_opt_mark){marks[i].name, marks[i].op, ret->end};
+			ret->marks[i] =
+				(struct rs_opt_mark){ marks[i].name, marks[i].op, ret->end };
 	}
 	ret->nr_marks = nr_marks;
 	g_free(m.next);
@@ -251,7 +256,8 @@ static void run_min(const struct sequence *s, uint64_t capacity, struct rs_opt_r
 	g_array_free(m.heap, TRUE);
 }
 
-bool rs_opt_bound(struct rs_trace *trace, uint64_t capacity_pages, struct rs_opt_result *ret, GError **error)
+bool rs_opt_bound(struct rs_trace *trace, uint64_t capacity_pages, struct rs_opt_result *ret,
+		  GError **error)
 {
 	struct sequence s;
 

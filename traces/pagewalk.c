@@ -29,7 +29,8 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-static void forget_anon(struct pagewalk *w, const struct anon_object *anon, uint32_t page, uint32_t count)
+static void forget_anon(struct pagewalk *w, const struct anon_object *anon, uint32_t page,
+			uint32_t count)
 {
 	if (anon->nr_pages)
 		pagemap_forget(&w->map, 2 * anon->number + 1, page, count, w->discard, w->arg);
@@ -142,9 +143,12 @@ static void walk_mmap(struct pagewalk *w, uint32_t region, const struct rs_map *
 {
 	struct mapping *m = g_new(struct mapping, 1);
 
-	*m = (struct mapping){.anon = g_new(struct anon_object, 1), .file = map->file, .pgoff = map->pgoff,
-			      .pages = map->pages, .shared = map->prot & VM_SHARED};
-	*m->anon = (struct anon_object){w->nr_anon_objects++, 1, 0};
+	*m = (struct mapping){ .anon = g_new(struct anon_object, 1),
+			       .file = map->file,
+			       .pgoff = map->pgoff,
+			       .pages = map->pages,
+			       .shared = map->prot & VM_SHARED };
+	*m->anon = (struct anon_object){ w->nr_anon_objects++, 1, 0 };
 	g_hash_table_replace(w->current, GUINT_TO_POINTER(region), m);
 	w->last = NULL;
 }
@@ -172,7 +176,7 @@ static void walk_resize(struct pagewalk *w, const struct rs_record *r)
 	if (r->object >= w->file_pages->len)
 		g_array_set_size(w->file_pages, r->object + 1);
 	uint32_t *pages = &g_array_index(w->file_pages, uint32_t, r->object);
-	uint64_t size = r->op == RS_OP_FILE ? r->value
+	uint64_t size = r->op == RS_OP_FILE	  ? r->value
 			: r->op == RS_OP_TRUNCATE ? r->page
 						  : MAX(*pages, (uint64_t)r->page + r->count);
 	if (size < *pages)
@@ -251,7 +255,8 @@ static void walk_access(struct pagewalk *w, const struct rs_record *r)
 		walk_resize(w, r);
 	for (uint32_t i = 0; i < r->count && w->nr_pages < PAGEWALK_MAX_PAGES; i++) {
 		if (mapped)
-			touch_mapped(w, mapping_of(w, r->object), r->page + i, r->op == RS_OP_STORE);
+			touch_mapped(w, mapping_of(w, r->object), r->page + i,
+				     r->op == RS_OP_STORE);
 		else
 			touch_file(w, r->object, r->page + i, touch);
 	}

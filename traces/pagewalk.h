@@ -29,7 +29,7 @@ struct pagewalk {
 	uint32_t nr_pages;
 	uint64_t nr_zero_loads; /* loads of anonymous pages nobody stored to */
 	uint32_t nr_anon_objects;
-	GArray *file_pages; /* size of each file, for truncate */
+	GArray *file_pages;   /* size of each file, for truncate */
 	GPtrArray *processes; /* GHashTable of mappings by region; NULL = not alive */
 	GArray *threads;      /* process of each thread */
 	GArray *nr_threads;   /* of each process */
@@ -39,7 +39,8 @@ struct pagewalk {
 	struct mapping *last;
 	/* Called for each page of an access, in order. */
 	void (*touch)(void *arg, uint32_t page, enum touch);
-	void (*discard)(void *arg, uint32_t page); /* the number will not be touched again; may be NULL */
+	void (*discard)(void *arg,
+			uint32_t page); /* the number will not be touched again; may be NULL */
 	void *arg;
 };
 

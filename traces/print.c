@@ -11,11 +11,16 @@
 #include "traces/trace_internal.h"
 
 const char *const advice_names[RS_NR_ADVICE] = {
-	[RS_ADV_NORMAL] = "normal",	[RS_ADV_RANDOM] = "random",
-	[RS_ADV_SEQUENTIAL] = "sequential", [RS_ADV_WILLNEED] = "willneed",
-	[RS_ADV_DONTNEED] = "dontneed", [RS_ADV_FREE] = "free",
-	[RS_ADV_COLD] = "cold",		[RS_ADV_PAGEOUT] = "pageout",
-	[RS_ADV_HUGEPAGE] = "hugepage", [RS_ADV_NOHUGEPAGE] = "nohugepage",
+	[RS_ADV_NORMAL] = "normal",
+	[RS_ADV_RANDOM] = "random",
+	[RS_ADV_SEQUENTIAL] = "sequential",
+	[RS_ADV_WILLNEED] = "willneed",
+	[RS_ADV_DONTNEED] = "dontneed",
+	[RS_ADV_FREE] = "free",
+	[RS_ADV_COLD] = "cold",
+	[RS_ADV_PAGEOUT] = "pageout",
+	[RS_ADV_HUGEPAGE] = "hugepage",
+	[RS_ADV_NOHUGEPAGE] = "nohugepage",
 	[RS_ADV_NOREUSE] = "noreuse",
 };
 
@@ -120,7 +125,8 @@ static void print_map(GString *out, const struct trace_state *s, const struct rs
 	if (map->pgoff)
 		g_string_append_printf(out, " +%" G_GUINT64_FORMAT, map->pgoff);
 	if (map->address)
-		g_string_append_printf(out, " @0x%" G_GINT64_MODIFIER "x", map->address << RS_PAGE_SHIFT);
+		g_string_append_printf(out, " @0x%" G_GINT64_MODIFIER "x",
+				       map->address << RS_PAGE_SHIFT);
 }
 
 /* "WORD OBJECT" and, unless the record means all pages, "PAGE COUNT". */
@@ -132,7 +138,8 @@ static void print_range(GString *out, const struct rs_record *r)
 	number(out, r->count);
 }
 
-static void print_thread(GString *out, const struct trace_state *s, const struct rs_record *r, bool begins)
+static void print_thread(GString *out, const struct trace_state *s, const struct rs_record *r,
+			 bool begins)
 {
 	const char *process = names_get(&s->names[RS_NAME_PROCESS], r->arg);
 
@@ -143,13 +150,13 @@ static void print_thread(GString *out, const struct trace_state *s, const struct
 }
 
 static const char *const keywords[RS_NR_OPS] = {
-	[RS_OP_LOAD] = "l",	  [RS_OP_STORE] = "s",		[RS_OP_READ] = "r",
-	[RS_OP_WRITE] = "w",	  [RS_OP_FILE] = "file",	[RS_OP_MMAP] = "region",
-	[RS_OP_MUNMAP] = "u",	  [RS_OP_MPROTECT] = "mprotect", [RS_OP_MADVISE] = "madvise",
-	[RS_OP_FADVISE] = "fadvise", [RS_OP_FSYNC] = "f",	[RS_OP_TRUNCATE] = "truncate",
-	[RS_OP_MARK] = "m",	  [RS_OP_EXEC] = "exec",	[RS_OP_EXIT] = "exit",
-	[RS_OP_MEMCG] = "memcg",  [RS_OP_CPU] = "cpu",		[RS_OP_SLEEP] = "sleep",
-	[RS_OP_TIME] = "time",	  [RS_OP_MBIND] = "mbind",	[RS_OP_WAIT] = "wait",
+	[RS_OP_LOAD] = "l",	     [RS_OP_STORE] = "s",	    [RS_OP_READ] = "r",
+	[RS_OP_WRITE] = "w",	     [RS_OP_FILE] = "file",	    [RS_OP_MMAP] = "region",
+	[RS_OP_MUNMAP] = "u",	     [RS_OP_MPROTECT] = "mprotect", [RS_OP_MADVISE] = "madvise",
+	[RS_OP_FADVISE] = "fadvise", [RS_OP_FSYNC] = "f",	    [RS_OP_TRUNCATE] = "truncate",
+	[RS_OP_MARK] = "m",	     [RS_OP_EXEC] = "exec",	    [RS_OP_EXIT] = "exit",
+	[RS_OP_MEMCG] = "memcg",     [RS_OP_CPU] = "cpu",	    [RS_OP_SLEEP] = "sleep",
+	[RS_OP_TIME] = "time",	     [RS_OP_MBIND] = "mbind",	    [RS_OP_WAIT] = "wait",
 };
 
 static void print_operands(GString *out, const struct trace_state *s, const struct rs_record *r,

@@ -11,7 +11,8 @@ extern const char *const advice_names[RS_NR_ADVICE];
 extern const char *const mempolicy_names[RS_MPOL_PREFERRED + 1];
 
 /* Append the line; the state is that before the record. */
-void print_record(GString *, const struct trace_state *, const struct rs_record *, const struct rs_map *);
+void print_record(GString *, const struct trace_state *, const struct rs_record *,
+		  const struct rs_map *);
 /* Append a name with blanks, control bytes and % as %XX. */
 void print_name(GString *, const char *name);
 /* Undo that in place. */

@@ -7,7 +7,7 @@
 
 #include <reclaimsim/types.h>
 
-#define PROVENANCE_MAX 4096u	   /* entries */
+#define PROVENANCE_MAX 4096u	/* entries */
 #define PROVENANCE_BYTES 32768u /* of a value */
 
 struct provenance {

@@ -7,11 +7,11 @@
 
 #include <reclaimsim/trace.h>
 
-#define TRACE_MAX_PAGES UINT32_MAX	       /* pages of one object: 16 TiB */
-#define TRACE_MAX_OBJECTS (UINT32_C(1) << 30)  /* of one kind */
-#define TRACE_MAX_NS (UINT64_C(1) << 60)       /* 36 years */
+#define TRACE_MAX_PAGES UINT32_MAX		/* pages of one object: 16 TiB */
+#define TRACE_MAX_OBJECTS (UINT32_C(1) << 30)	/* of one kind */
+#define TRACE_MAX_NS (UINT64_C(1) << 60)	/* 36 years */
 #define TRACE_MAX_PROCESSES (UINT32_C(1) << 16) /* numbers fit into rs_record.arg */
-#define TRACE_MAX_SEGMENTS 65536u	       /* pieces of one region, as vm.max_map_count */
+#define TRACE_MAX_SEGMENTS 65536u		/* pieces of one region, as vm.max_map_count */
 
 /* Whether the record's union holds page and count (true) or one 64-bit value. */
 static inline bool record_has_pages(uint8_t op)

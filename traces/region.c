@@ -128,7 +128,7 @@ void region_set_limits(struct region_state *r, uint32_t file_pages)
 
 static void append(GArray *to, uint32_t start, uint32_t end, uint32_t prot)
 {
-	struct segment s = {start, end, prot};
+	struct segment s = { start, end, prot };
 
 	if (start >= end)
 		return;
@@ -144,10 +144,11 @@ static void append(GArray *to, uint32_t start, uint32_t end, uint32_t prot)
 }
 
 /* The pieces of a region after a change of pages start..end-1. */
-static GArray *changed_segments(const struct region_state *r, uint32_t start, uint32_t end, uint32_t prot)
+static GArray *changed_segments(const struct region_state *r, uint32_t start, uint32_t end,
+				uint32_t prot)
 {
 	GArray *to = g_array_new(FALSE, FALSE, sizeof(struct segment));
-	struct segment whole = {0, r->pages, r->prot};
+	struct segment whole = { 0, r->pages, r->prot };
 	const struct segment *from = r->segments ? (void *)r->segments->data : &whole;
 	uint32_t n = r->segments ? r->segments->len : 1;
 
@@ -209,9 +210,10 @@ bool process_file_resized(struct process *p, uint32_t file, uint32_t file_pages)
 	return clipped;
 }
 
-enum region_verdict region_access(const struct region_state *r, uint32_t page, uint32_t count, bool store)
+enum region_verdict region_access(const struct region_state *r, uint32_t page, uint32_t count,
+				  bool store)
 {
-	struct segment whole = {0, r->pages, r->prot};
+	struct segment whole = { 0, r->pages, r->prot };
 	const struct segment *s = r->segments ? (void *)r->segments->data : &whole;
 	uint32_t n = r->segments ? r->segments->len : 1, end = page + count;
 	uint32_t low = 0, high = n;

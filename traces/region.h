@@ -16,7 +16,8 @@ struct process *process_fork(const struct process *);
 void process_clear(struct process *); /* as exec: an empty address space */
 void process_free(struct process *);  /* NULL is fine */
 
-const struct region_state *process_region(const struct process *, uint32_t id); /* NULL: not mapped */
+const struct region_state *process_region(const struct process *,
+					  uint32_t id); /* NULL: not mapped */
 void process_map(struct process *, uint32_t id, const struct region_state *);
 /* Set prot of pages, or unmap them; false: too many pieces. */
 bool process_change(struct process *, uint32_t id, uint32_t page, uint32_t count, uint32_t prot,
@@ -25,6 +26,7 @@ bool process_change(struct process *, uint32_t id, uint32_t page, uint32_t count
 bool process_file_resized(struct process *, uint32_t file, uint32_t file_pages);
 
 void region_set_limits(struct region_state *, uint32_t file_pages);
-enum region_verdict region_access(const struct region_state *, uint32_t page, uint32_t count, bool store);
+enum region_verdict region_access(const struct region_state *, uint32_t page, uint32_t count,
+				  bool store);
 
 #endif

@@ -47,7 +47,7 @@ void reuse_done(struct reuse *r)
 	g_free(r->tree);
 }
 
-#define HOLE UINT32_MAX	    /* in page_of */
+#define HOLE UINT32_MAX /* in page_of */
 #define FREE (UINT32_MAX - 1)
 
 static uint32_t *slot_of(struct reuse *r, uint32_t page)
@@ -101,7 +101,8 @@ static void push_hole(struct reuse *r, uint32_t slot)
 
 static uint32_t pop_hole(struct reuse *r)
 {
-	uint32_t *heap = (void *)r->holes->data, n = r->holes->len - 1, top = heap[0], last = heap[n], i = 0;
+	uint32_t *heap = (void *)r->holes->data, n = r->holes->len - 1, top = heap[0],
+		 last = heap[n], i = 0;
 
 	g_array_set_size(r->holes, n);
 	while (2 * i + 1 < n) {

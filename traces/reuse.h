@@ -11,7 +11,7 @@
 #define REUSE_COLD UINT32_MAX
 
 struct reuse {
-	GArray *slot_of; /* uint32_t: of each page, + 1; 0 = not in the stack */
+	GArray *slot_of;   /* uint32_t: of each page, + 1; 0 = not in the stack */
 	uint32_t *page_of; /* of each slot */
 	uint32_t *tree;	   /* Fenwick tree over the slots: 1 for one that is in use */
 	uint32_t nr_slots, next_slot, nr_used;

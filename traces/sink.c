@@ -20,7 +20,8 @@ struct sink {
 
 static bool sink_error(const struct sink *o, GError **error, const char *what)
 {
-	g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: %s: %s", o->path, what, g_strerror(errno));
+	g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: %s: %s", o->path, what,
+		    g_strerror(errno));
 	return false;
 }
 

@@ -11,6 +11,6 @@ struct sink;
 struct sink *sink_open(const char *path, GError **); /* "-" = standard output */
 bool sink_write(struct sink *, const void *, size_t, GError **);
 bool sink_close(struct sink *, GError **); /* renames; also frees it */
-void sink_abort(struct sink *);	       /* removes what was written; NULL is fine */
+void sink_abort(struct sink *);		   /* removes what was written; NULL is fine */
 
 #endif

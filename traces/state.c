@@ -36,7 +36,7 @@ static char *shown(const struct trace_state *s, enum rs_name_kind kind, uint32_t
 
 void state_init(struct trace_state *s)
 {
-	struct thread_state first = {0, true};
+	struct thread_state first = { 0, true };
 
 	memset(s, 0, sizeof(*s));
 	for (int i = 0; i < NR_NAME_KINDS; i++)
@@ -116,17 +116,22 @@ static bool apply_access(struct trace_state *s, const struct rs_record *rec, GEr
 		return true;
 	g_autofree char *name = shown(s, RS_NAME_REGION, rec->object);
 	if (end > r->pages)
-		return bad(error, "page %" G_GUINT64_FORMAT " is outside region \"%s\", which has pages 0 to %u",
+		return bad(error,
+			   "page %" G_GUINT64_FORMAT
+			   " is outside region \"%s\", which has pages 0 to %u",
 			   end - 1, name, r->pages - 1);
 	if (r->file != RS_MAP_FILE_NONE && end + r->pgoff > file_of(s, r->file, NULL)->pages)
-		return bad(error, "page %" G_GUINT64_FORMAT " of region \"%s\" is past the end of its file, "
-				  "which has %u pages", end - 1, name, file_of(s, r->file, NULL)->pages);
+		return bad(error,
+			   "page %" G_GUINT64_FORMAT
+			   " of region \"%s\" is past the end of its file, "
+			   "which has %u pages",
+			   end - 1, name, file_of(s, r->file, NULL)->pages);
 	switch (region_access(r, rec->page, rec->count, store)) {
 	case REGION_FINE:
 		return true;
 	case REGION_HOLE:
-		return bad(error, "a page of region \"%s\" is unmapped in page %u + %u", name, rec->page,
-			   rec->count);
+		return bad(error, "a page of region \"%s\" is unmapped in page %u + %u", name,
+			   rec->page, rec->count);
 	default:
 		return bad(error, "region \"%s\" is not %s in page %u + %u", name,
 			   store ? "writable" : "readable", rec->page, rec->count);
@@ -159,7 +164,9 @@ static bool apply_call(struct trace_state *s, const struct rs_record *rec, GErro
 	if (rec->op != RS_OP_WRITE) {
 		g_autofree char *name = shown(s, RS_NAME_FILE, rec->object);
 
-		return bad(error, "page %" G_GUINT64_FORMAT " is past the end of file \"%s\", which has %u pages",
+		return bad(error,
+			   "page %" G_GUINT64_FORMAT
+			   " is past the end of file \"%s\", which has %u pages",
 			   end - 1, name, f->pages);
 	}
 	f->pages = end;
@@ -173,7 +180,7 @@ static bool apply_file(struct trace_state *s, const struct rs_record *rec, GErro
 	if (!appears(s, RS_NAME_FILE, rec->object, error))
 		return false;
 	if (rec->object == s->files->len) {
-		struct file_state f = {.pages = rec->value};
+		struct file_state f = { .pages = rec->value };
 
 		g_array_append_val(s->files, f);
 		return true;
@@ -182,8 +189,8 @@ static bool apply_file(struct trace_state *s, const struct rs_record *rec, GErro
 	if (rec->value <= f->pages || rec->arg) {
 		g_autofree char *name = shown(s, RS_NAME_FILE, rec->object);
 
-		return bad(error, "file \"%s\" has %u pages already and cannot be defined with %s", name,
-			   f->pages, rec->arg ? "\"new\"" : "no more");
+		return bad(error, "file \"%s\" has %u pages already and cannot be defined with %s",
+			   name, f->pages, rec->arg ? "\"new\"" : "no more");
 	}
 	f->pages = rec->value;
 	if (f->clipped)
@@ -212,18 +219,23 @@ static bool apply_mmap(struct trace_state *s, const struct rs_record *rec, const
 	if (state_region(s, rec->object)) {
 		g_autofree char *name = shown(s, RS_NAME_REGION, rec->object);
 
-		return bad(error, "region \"%s\" is mapped already; \"u %s\" must come first", name, name);
+		return bad(error, "region \"%s\" is mapped already; \"u %s\" must come first", name,
+			   name);
 	}
 	if (f && map->pgoff + map->pages > f->pages) {
 		g_autofree char *name = shown(s, RS_NAME_FILE, map->file);
 
-		return bad(error, "a mapping of pages up to %" G_GUINT64_FORMAT " of file \"%s\", which has %u",
+		return bad(error,
+			   "a mapping of pages up to %" G_GUINT64_FORMAT
+			   " of file \"%s\", which has %u",
 			   map->pgoff + map->pages, name, f->pages);
 	}
 	if (!appears(s, RS_NAME_REGION, rec->object, error))
 		return false;
-	struct region_state r = {.pages = map->pages, .prot = map->prot & (VM_READ | VM_WRITE | VM_EXEC),
-				 .file = map->file, .pgoff = map->pgoff};
+	struct region_state r = { .pages = map->pages,
+				  .prot = map->prot & (VM_READ | VM_WRITE | VM_EXEC),
+				  .file = map->file,
+				  .pgoff = map->pgoff };
 	region_set_limits(&r, f ? f->pages : TRACE_MAX_PAGES);
 	process_map(s->current, rec->object, &r);
 	if (f)
@@ -241,25 +253,28 @@ static bool apply_range(struct trace_state *s, const struct rs_record *rec, GErr
 	uint32_t count = rec->count ? rec->count : r->pages;
 	g_autofree char *name = shown(s, RS_NAME_REGION, rec->object);
 	if ((uint64_t)rec->page + count > r->pages)
-		return bad(error, "page %u + %u is outside region \"%s\", which has pages 0 to %u", rec->page,
-			   count, name, r->pages - 1);
+		return bad(error, "page %u + %u is outside region \"%s\", which has pages 0 to %u",
+			   rec->page, count, name, r->pages - 1);
 	if (rec->op != RS_OP_MUNMAP && rec->op != RS_OP_MPROTECT)
 		return true;
 	if (rec->op == RS_OP_MPROTECT && rec->count &&
 	    region_access(r, rec->page, count, false) == REGION_HOLE)
-		return bad(error, "a page of region \"%s\" is unmapped in page %u + %u", name, rec->page, count);
+		return bad(error, "a page of region \"%s\" is unmapped in page %u + %u", name,
+			   rec->page, count);
 	uint32_t prot = rec->op == RS_OP_MUNMAP ? REGION_UNMAP : rec->arg;
 	uint32_t file_pages =
 		r->file == RS_MAP_FILE_NONE ? TRACE_MAX_PAGES : file_of(s, r->file, NULL)->pages;
 	if (!process_change(s->current, rec->object, rec->page, count, prot, file_pages))
-		return bad(error, "region \"%s\" falls into more than %u pieces", name, TRACE_MAX_SEGMENTS);
+		return bad(error, "region \"%s\" falls into more than %u pieces", name,
+			   TRACE_MAX_SEGMENTS);
 	return true;
 }
 
 /* A thread that is not alive begins: in a live process, or as the first one of a new process. */
-static bool begin_thread(struct trace_state *s, uint32_t id, uint32_t process, bool fork, GError **error)
+static bool begin_thread(struct trace_state *s, uint32_t id, uint32_t process, bool fork,
+			 GError **error)
 {
-	struct thread_state t = {process, true};
+	struct thread_state t = { process, true };
 
 	struct process *p =
 		process < s->processes->len ? g_ptr_array_index(s->processes, process) : NULL;
@@ -295,7 +310,9 @@ static bool apply_thread(struct trace_state *s, const struct rs_record *rec, GEr
 	} else if (rec->arg) {
 		g_autofree char *name = shown(s, RS_NAME_THREAD, rec->object);
 
-		return bad(error, "thread \"%s\" exists: its process is known and cannot be given again", name);
+		return bad(error,
+			   "thread \"%s\" exists: its process is known and cannot be given again",
+			   name);
 	}
 	s->thread = rec->object;
 	s->process = g_array_index(s->threads, struct thread_state, s->thread).process;
@@ -314,7 +331,8 @@ static bool apply_fork(struct trace_state *s, const struct rs_record *rec, GErro
 static bool apply_exec(struct trace_state *s, GError **error)
 {
 	if (s->current->nr_threads > 1)
-		return bad(error, "exec while the process has %u threads: the others must exit first",
+		return bad(error,
+			   "exec while the process has %u threads: the others must exit first",
 			   s->current->nr_threads);
 	process_clear(s->current);
 	return true;
@@ -345,7 +363,8 @@ bool state_apply(struct trace_state *s, const struct rs_record *rec, const struc
 {
 	if (!rs_record_check(rec, map, error))
 		return false;
-	if (!s->current && rec->op != RS_OP_THREAD && rec->op != RS_OP_MARK && rec->op != RS_OP_FILE)
+	if (!s->current && rec->op != RS_OP_THREAD && rec->op != RS_OP_MARK &&
+	    rec->op != RS_OP_FILE)
 		return bad(error, "the current thread has exited; \"t THREAD\" must come first");
 	switch (rec->op) {
 	case RS_OP_LOAD:

@@ -120,7 +120,7 @@ static bool collect_record(struct collect *c, const struct rs_record *r, const s
 		count_access(c, r);
 		break;
 	case RS_OP_MARK: {
-		struct rs_trace_mark mark = {r->object, c->op};
+		struct rs_trace_mark mark = { r->object, c->op };
 
 		g_array_append_val(s->marks, mark);
 		break;
@@ -163,9 +163,10 @@ static void stats_init(struct rs_trace_stats *s, uint32_t sample)
 	s->free_distances = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 }
 
-bool rs_trace_stats(struct rs_trace *trace, uint32_t sample, struct rs_trace_stats *ret, GError **error)
+bool rs_trace_stats(struct rs_trace *trace, uint32_t sample, struct rs_trace_stats *ret,
+		    GError **error)
 {
-	struct collect c = {.stats = ret};
+	struct collect c = { .stats = ret };
 
 	stats_init(ret, sample ? sample : 1);
 	pagewalk_init(&c.walk, touch, discard, &c);

@@ -27,7 +27,8 @@ struct text_reader {
 	uint32_t last[NR_NAME_KINDS];
 };
 
-static bool fail(struct text_reader *t, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static bool fail(struct text_reader *t, GError **error, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
 static bool fail(struct text_reader *t, GError **error, const char *format, ...)
 {
 	va_list args;
@@ -108,7 +109,8 @@ static bool number_in(struct text_reader *t, const char *word, const char *what,
 		return bad_word(t, word, what, error);
 	if (*ret <= max)
 		return true;
-	return fail(t, error, "%s %s is too large; valid are up to %" G_GUINT64_FORMAT, what, word, max);
+	return fail(t, error, "%s %s is too large; valid are up to %" G_GUINT64_FORMAT, what, word,
+		    max);
 }
 
 static bool next_page(struct text_reader *t, const char *what, uint32_t *ret, GError **error)
@@ -129,11 +131,11 @@ static bool line_ends(struct text_reader *t, GError **error)
 }
 
 /* A name that is known already or, with define, becomes known. */
-static bool object(struct text_reader *t, enum rs_name_kind kind, char *word, bool define, uint32_t *ret,
-		   GError **error)
+static bool object(struct text_reader *t, enum rs_name_kind kind, char *word, bool define,
+		   uint32_t *ret, GError **error)
 {
-	static const char *const what[NR_NAME_KINDS] = {"region", "file",   "mark",
-							"thread", "memcg", "process"};
+	static const char *const what[NR_NAME_KINDS] = { "region", "file",  "mark",
+							 "thread", "memcg", "process" };
 	struct names *names = &t->trace->state.names[kind];
 	const char *last = names_get(names, t->last[kind]);
 
@@ -150,9 +152,11 @@ static bool object(struct text_reader *t, enum rs_name_kind kind, char *word, bo
 	if (id == NAME_NONE) {
 		g_autofree char *shown = g_strescape(word, NULL);
 
-		return fail(t, error, "%s \"%.80s\" is unknown; a line that %s must come first", what[kind],
-			    shown, kind == RS_NAME_REGION ? "maps it (region)"
-				   : kind == RS_NAME_FILE ? "defines it (file)" : "begins it (t, fork)");
+		return fail(t, error, "%s \"%.80s\" is unknown; a line that %s must come first",
+			    what[kind], shown,
+			    kind == RS_NAME_REGION ? "maps it (region)"
+			    : kind == RS_NAME_FILE ? "defines it (file)"
+						   : "begins it (t, fork)");
 	}
 	t->last[kind] = id;
 	*ret = id;
@@ -208,7 +212,8 @@ static bool parse_access(struct text_reader *t, GError **error)
 	r->count = 1;
 	char *word = next_word(t);
 	if (word) {
-		if (!number_in(t, word, "COUNT", TRACE_MAX_PAGES, &count, error) || !line_ends(t, error))
+		if (!number_in(t, word, "COUNT", TRACE_MAX_PAGES, &count, error) ||
+		    !line_ends(t, error))
 			return false;
 		r->count = count;
 	}
@@ -235,7 +240,8 @@ static bool parse_call(struct text_reader *t, GError **error)
 	if (word) {
 		if (*word != '#')
 			return bad_word(t, word, "#HANDLE", error);
-		if (!number_in(t, word + 1, "#HANDLE", UINT16_MAX, &handle, error) || !line_ends(t, error))
+		if (!number_in(t, word + 1, "#HANDLE", UINT16_MAX, &handle, error) ||
+		    !line_ends(t, error))
 			return false;
 		r->arg = handle;
 	}
@@ -243,13 +249,14 @@ static bool parse_call(struct text_reader *t, GError **error)
 }
 
 /* File id gets at least this size; a smaller definition changes nothing. */
-static bool grow_file(struct text_reader *t, uint32_t id, uint64_t pages, uint32_t arg, GError **error)
+static bool grow_file(struct text_reader *t, uint32_t id, uint64_t pages, uint32_t arg,
+		      GError **error)
 {
 	const GArray *files = t->trace->state.files;
 
 	if (id < files->len && !arg && pages <= g_array_index(files, struct file_state, id).pages)
 		return true;
-	t->record = (struct rs_record){.op = RS_OP_FILE, .arg = arg, .object = id};
+	t->record = (struct rs_record){ .op = RS_OP_FILE, .arg = arg, .object = id };
 	t->record.value = pages;
 	return emit(t, NULL, error);
 }
@@ -272,7 +279,7 @@ static bool parse_file(struct text_reader *t, GError **error)
 static bool parse_prot(const char *word, bool with_shared, uint32_t *ret)
 {
 	static const char letters[] = "rwx";
-	static const uint32_t bits[] = {VM_READ, VM_WRITE, VM_EXEC};
+	static const uint32_t bits[] = { VM_READ, VM_WRITE, VM_EXEC };
 
 	if (strlen(word) != (with_shared ? 4 : 3))
 		return false;
@@ -307,7 +314,8 @@ static bool parse_map_option(struct text_reader *t, const char *word, GError **e
 		if (!parse_decimal(word + 1, &n) && !parse_hex(word + 1, &n))
 			return bad_word(t, word, "@ADDRESS", error);
 		if (n % RS_PAGE_SIZE || !n)
-			return fail(t, error, "address %s is no multiple of %u above 0", word + 1, RS_PAGE_SIZE);
+			return fail(t, error, "address %s is no multiple of %u above 0", word + 1,
+				    RS_PAGE_SIZE);
 		map->address = n >> RS_PAGE_SHIFT;
 	} else if (parse_prot(word, true, &prot)) {
 		map->prot = prot | (map->prot & VM_STACK);
@@ -326,7 +334,7 @@ static bool parse_region(struct text_reader *t, GError **error)
 		return bad_word(t, name, "REGION", error);
 	if (!kind || (strcmp(kind, "anon") && strcmp(kind, "file")))
 		return bad_word(t, kind, "kind of region", error);
-	t->map = (struct rs_map){.file = RS_MAP_FILE_NONE, .prot = VM_READ | VM_WRITE};
+	t->map = (struct rs_map){ .file = RS_MAP_FILE_NONE, .prot = VM_READ | VM_WRITE };
 	if (*kind == 'f') {
 		file = next_word(t);
 		if (!file)
@@ -340,11 +348,12 @@ static bool parse_region(struct text_reader *t, GError **error)
 	while ((word = next_word(t)))
 		if (!parse_map_option(t, word, error))
 			return false;
-	if (file && !grow_file(t, t->map.file, MIN(t->map.pages + t->map.pgoff, TRACE_MAX_PAGES), 0, error))
+	if (file &&
+	    !grow_file(t, t->map.file, MIN(t->map.pages + t->map.pgoff, TRACE_MAX_PAGES), 0, error))
 		return false;
 	if (!object(t, RS_NAME_REGION, name, true, &id, error))
 		return false;
-	t->record = (struct rs_record){.op = RS_OP_MMAP, .object = id};
+	t->record = (struct rs_record){ .op = RS_OP_MMAP, .object = id };
 	return emit(t, &t->map, error);
 }
 
@@ -360,7 +369,8 @@ static bool parse_range(struct text_reader *t, GError **error)
 	    !next_page(t, "COUNT", &t->record.count, error) || !line_ends(t, error))
 		return false;
 	if (!t->record.count)
-		return fail(t, error, "a COUNT of 0; valid is 1 and more, or neither PAGE nor COUNT");
+		return fail(t, error,
+			    "a COUNT of 0; valid is 1 and more, or neither PAGE nor COUNT");
 	t->record.page = page;
 	return emit(t, NULL, error);
 }
@@ -399,7 +409,8 @@ static bool parse_mprotect(struct text_reader *t, GError **error)
 
 static bool parse_advice(struct text_reader *t, GError **error)
 {
-	if (!object(t, rs_record_object_kind(t->record.op), next_word(t), false, &t->record.object, error))
+	if (!object(t, rs_record_object_kind(t->record.op), next_word(t), false, &t->record.object,
+		    error))
 		return false;
 	char *word = next_word(t);
 	for (int i = 0; word && i < RS_NR_ADVICE; i++) {
@@ -434,7 +445,8 @@ static bool parse_thread(struct text_reader *t, GError **error)
 	char *word = next_word(t), *process = next_word(t);
 	uint32_t id, mm;
 
-	if (!line_ends(t, error) || !object(t, RS_NAME_THREAD, word, true, &t->record.object, error))
+	if (!line_ends(t, error) ||
+	    !object(t, RS_NAME_THREAD, word, true, &t->record.object, error))
 		return false;
 	id = t->record.object;
 	bool alive = state_thread_alive(&t->trace->state, id);
@@ -443,7 +455,8 @@ static bool parse_thread(struct text_reader *t, GError **error)
 	if (!object(t, RS_NAME_PROCESS, process ? process : word, !alive, &mm, error))
 		return false;
 	if (alive && mm != g_array_index(threads, struct thread_state, id).process)
-		return fail(t, error, "thread \"%.80s\" belongs to another process than \"%.80s\"", word, process);
+		return fail(t, error, "thread \"%.80s\" belongs to another process than \"%.80s\"",
+			    word, process);
 	if (mm >= TRACE_MAX_PROCESSES)
 		return fail(t, error, "more than %u names of processes", TRACE_MAX_PROCESSES);
 	t->record.arg = alive ? 0 : mm;
@@ -471,36 +484,39 @@ static const struct keyword {
 	bool (*parse)(struct text_reader *, GError **);
 	const char *usage;
 } keywords[] = {
-	{"l", RS_OP_LOAD, 0, parse_access, "l REGION PAGE [COUNT]"},
-	{"s", RS_OP_STORE, 0, parse_access, "s REGION PAGE [COUNT]"},
-	{"r", RS_OP_READ, 0, parse_call, "r FILE PAGE COUNT [#HANDLE]"},
-	{"w", RS_OP_WRITE, 0, parse_call, "w FILE PAGE COUNT [#HANDLE]"},
-	{"t", RS_OP_THREAD, 0, parse_thread, "t THREAD [PROCESS]"},
-	{"u", RS_OP_MUNMAP, 0, parse_on_object, "u REGION [PAGE COUNT]"},
-	{"f", RS_OP_FSYNC, 0, parse_on_object, "f FILE"},
-	{"m", RS_OP_MARK, 0, parse_on_object, "m NAME"},
-	{"cpu", RS_OP_CPU, 0, parse_time, "cpu NS"},
-	{"sleep", RS_OP_SLEEP, 0, parse_time, "sleep NS"},
-	{"time", RS_OP_TIME, 0, parse_time, "time NS"},
-	{"file", RS_OP_FILE, 0, parse_file, "file FILE PAGES [new]"},
-	{"region", RS_OP_MMAP, 0, parse_region,
-	 "region REGION anon PAGES [rwxs] [stack] [@ADDRESS] or region REGION file FILE PAGES [x|rwxs] "
-	 "[+OFFSET] [@ADDRESS]"},
-	{"mprotect", RS_OP_MPROTECT, 0, parse_mprotect, "mprotect REGION rwx [PAGE COUNT]"},
-	{"madvise", RS_OP_MADVISE, 0, parse_advice,
-	 "madvise REGION normal|random|sequential|willneed|dontneed|free|cold|pageout|hugepage|nohugepage "
-	 "[PAGE COUNT]"},
-	{"fadvise", RS_OP_FADVISE, 0, parse_advice,
-	 "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT]"},
-	{"mlock", RS_OP_MLOCK, 1, parse_on_object, "mlock REGION [PAGE COUNT]"},
-	{"munlock", RS_OP_MLOCK, 0, parse_on_object, "munlock REGION [PAGE COUNT]"},
-	{"truncate", RS_OP_TRUNCATE, 0, parse_on_object, "truncate FILE PAGES"},
-	{"mbind", RS_OP_MBIND, 0, parse_mbind, "mbind REGION default|bind|interleave|preferred [0xNODES]"},
-	{"fork", RS_OP_FORK, 0, parse_thread, "fork THREAD [PROCESS]"},
-	{"exec", RS_OP_EXEC, 0, parse_plain, "exec"},
-	{"exit", RS_OP_EXIT, 0, parse_plain, "exit"},
-	{"wait", RS_OP_WAIT, 0, parse_on_object, "wait THREAD"},
-	{"memcg", RS_OP_MEMCG, 0, parse_on_object, "memcg PATH"},
+	{ "l", RS_OP_LOAD, 0, parse_access, "l REGION PAGE [COUNT]" },
+	{ "s", RS_OP_STORE, 0, parse_access, "s REGION PAGE [COUNT]" },
+	{ "r", RS_OP_READ, 0, parse_call, "r FILE PAGE COUNT [#HANDLE]" },
+	{ "w", RS_OP_WRITE, 0, parse_call, "w FILE PAGE COUNT [#HANDLE]" },
+	{ "t", RS_OP_THREAD, 0, parse_thread, "t THREAD [PROCESS]" },
+	{ "u", RS_OP_MUNMAP, 0, parse_on_object, "u REGION [PAGE COUNT]" },
+	{ "f", RS_OP_FSYNC, 0, parse_on_object, "f FILE" },
+	{ "m", RS_OP_MARK, 0, parse_on_object, "m NAME" },
+	{ "cpu", RS_OP_CPU, 0, parse_time, "cpu NS" },
+	{ "sleep", RS_OP_SLEEP, 0, parse_time, "sleep NS" },
+	{ "time", RS_OP_TIME, 0, parse_time, "time NS" },
+	{ "file", RS_OP_FILE, 0, parse_file, "file FILE PAGES [new]" },
+	{ "region", RS_OP_MMAP, 0, parse_region,
+	  "region REGION anon PAGES [rwxs] [stack] [@ADDRESS] or region REGION file FILE PAGES "
+	  "[x|rwxs] "
+	  "[+OFFSET] [@ADDRESS]" },
+	{ "mprotect", RS_OP_MPROTECT, 0, parse_mprotect, "mprotect REGION rwx [PAGE COUNT]" },
+	{ "madvise", RS_OP_MADVISE, 0, parse_advice,
+	  "madvise REGION "
+	  "normal|random|sequential|willneed|dontneed|free|cold|pageout|hugepage|nohugepage "
+	  "[PAGE COUNT]" },
+	{ "fadvise", RS_OP_FADVISE, 0, parse_advice,
+	  "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT]" },
+	{ "mlock", RS_OP_MLOCK, 1, parse_on_object, "mlock REGION [PAGE COUNT]" },
+	{ "munlock", RS_OP_MLOCK, 0, parse_on_object, "munlock REGION [PAGE COUNT]" },
+	{ "truncate", RS_OP_TRUNCATE, 0, parse_on_object, "truncate FILE PAGES" },
+	{ "mbind", RS_OP_MBIND, 0, parse_mbind,
+	  "mbind REGION default|bind|interleave|preferred [0xNODES]" },
+	{ "fork", RS_OP_FORK, 0, parse_thread, "fork THREAD [PROCESS]" },
+	{ "exec", RS_OP_EXEC, 0, parse_plain, "exec" },
+	{ "exit", RS_OP_EXIT, 0, parse_plain, "exit" },
+	{ "wait", RS_OP_WAIT, 0, parse_on_object, "wait THREAD" },
+	{ "memcg", RS_OP_MEMCG, 0, parse_on_object, "memcg PATH" },
 };
 
 static bool unknown_word(struct text_reader *t, const char *word, GError **error)
@@ -527,8 +543,8 @@ static bool parse_provenance(struct text_reader *t, GError **error)
 	unescape_name(value);
 	if (provenance_set(&t->trace->provenance, key, value))
 		return true;
-	return fail(t, error, "more than %u provenance lines, or one of more than %u bytes", PROVENANCE_MAX,
-		    PROVENANCE_BYTES);
+	return fail(t, error, "more than %u provenance lines, or one of more than %u bytes",
+		    PROVENANCE_MAX, PROVENANCE_BYTES);
 }
 
 static bool parse_line(struct text_reader *t, char *line, GError **error)
@@ -543,7 +559,7 @@ static bool parse_line(struct text_reader *t, char *line, GError **error)
 	for (uint32_t i = 0; i < G_N_ELEMENTS(keywords); i++) {
 		if (strcmp(word, keywords[i].word))
 			continue;
-		t->record = (struct rs_record){.op = keywords[i].op, .arg = keywords[i].arg};
+		t->record = (struct rs_record){ .op = keywords[i].op, .arg = keywords[i].arg };
 		t->usage = keywords[i].usage;
 		return keywords[i].parse(t, error);
 	}
@@ -571,7 +587,8 @@ static char *next_line(struct text_reader *t, GError **error)
 		memmove(t->buffer, t->buffer + t->at, t->end - t->at);
 		t->end -= t->at;
 		t->at = 0;
-		gssize n = input_read(t->trace->in, t->buffer + t->end, TEXT_BUFFER - t->end, error);
+		gssize n =
+			input_read(t->trace->in, t->buffer + t->end, TEXT_BUFFER - t->end, error);
 		if (n < 0)
 			return NULL;
 		t->eof = (size_t)n < TEXT_BUFFER - t->end;

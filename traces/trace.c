@@ -42,7 +42,8 @@ int rs_trace_next(struct rs_trace *t, struct rs_batch *ret, GError **error)
 	if (t->hex)
 		return 0;
 	if (t->failed) {
-		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: read after an error", input_name(t->in));
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: read after an error",
+			    input_name(t->in));
 		return -1;
 	}
 	t->nr_records = 0;
@@ -55,7 +56,8 @@ int rs_trace_next(struct rs_trace *t, struct rs_batch *ret, GError **error)
 	if (r <= 0)
 		return r;
 	number_maps(t);
-	*ret = (struct rs_batch){t->records, t->nr_records, (void *)t->maps->data, t->maps->len, t->line};
+	*ret = (struct rs_batch){ t->records, t->nr_records, (void *)t->maps->data, t->maps->len,
+				  t->line };
 	return 1;
 }
 

@@ -21,15 +21,15 @@ struct rs_trace {
 	struct digest digest;
 	struct provenance provenance;
 	uint32_t nr_head_provenance;
-	struct text_reader *text;     /* one of the two */
+	struct text_reader *text; /* one of the two */
 	struct native_reader *native;
 	struct rs_record *records; /* BATCH_RECORDS of them */
 	uint32_t nr_records;
-	GArray *maps;	   /* struct rs_map of the batch */
+	GArray *maps;	    /* struct rs_map of the batch */
 	GArray *map_places; /* uint32_t: index of their records */
-	uint64_t line;	   /* of records[0]: line or record number */
+	uint64_t line;	    /* of records[0]: line or record number */
 	uint64_t nr_skipped, first_skipped;
-	char *hex;	   /* digest, once the end was met */
+	char *hex; /* digest, once the end was met */
 	bool failed;
 };
 

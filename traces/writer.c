@@ -24,7 +24,7 @@ struct rs_trace_writer {
 	struct digest digest;
 	struct provenance provenance;
 	struct names interned[NR_NAME_KINDS];
-	GArray *number[NR_NAME_KINDS];	/* interned -> number in the trace, NAME_NONE = none yet */
+	GArray *number[NR_NAME_KINDS]; /* interned -> number in the trace, NAME_NONE = none yet */
 	uint32_t nr_written[NR_NAME_KINDS]; /* names that the blocks so far hold */
 	bool begun, failed;
 	uint32_t nr_provenance; /* in the header */
@@ -35,7 +35,8 @@ struct rs_trace_writer {
 	GByteArray *raw, *packed, *index;
 };
 
-struct rs_trace_writer *rs_trace_create(const char *path, enum rs_trace_format format, GError **error)
+struct rs_trace_writer *rs_trace_create(const char *path, enum rs_trace_format format,
+					GError **error)
 {
 	struct sink *out = sink_open(path, error);
 
@@ -120,13 +121,15 @@ static bool emit_text(struct rs_trace_writer *w, GError **error)
 }
 
 /* Pack w->raw and write it as a chunk. */
-static bool emit_chunk(struct rs_trace_writer *w, enum chunk_type type, uint32_t records, GError **error)
+static bool emit_chunk(struct rs_trace_writer *w, enum chunk_type type, uint32_t records,
+		       GError **error)
 {
 	g_byte_array_set_size(w->packed, FORMAT_CHUNK_BYTES + ZSTD_compressBound(w->raw->len));
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
-	size_t size = ZSTD_compress2(w->zstd, w->packed->data + FORMAT_CHUNK_BYTES,
-				     w->packed->len - FORMAT_CHUNK_BYTES, w->raw->data, w->raw->len);
+	size_t size =
+		ZSTD_compress2(w->zstd, w->packed->data + FORMAT_CHUNK_BYTES,
+			       w->packed->len - FORMAT_CHUNK_BYTES, w->raw->data, w->raw->len);
 	if (ZSTD_isError(size)) {
 		w->failed = true;
 		g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: cannot compress: %s", w->path,
@@ -158,7 +161,7 @@ static bool begin(struct rs_trace_writer *w, GError **error)
 	if (w->format == RS_TRACE_TEXT) {
 		for (uint32_t i = 0; i < w->nr_provenance; i++)
 			rs_provenance_print(w->text, g_ptr_array_index(w->provenance.keys, i),
-					 g_ptr_array_index(w->provenance.values, i));
+					    g_ptr_array_index(w->provenance.values, i));
 		return true;
 	}
 	put_u32(head + 8, FORMAT_VERSION);
@@ -183,9 +186,13 @@ static bool number_of(struct rs_trace_writer *w, enum rs_name_kind kind, uint32_
 		return true;
 	}
 	g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s \"%.80s\" is used before it %s",
-		    kind == RS_NAME_REGION ? "region" : kind == RS_NAME_FILE ? "file" : "thread",
+		    kind == RS_NAME_REGION ? "region"
+		    : kind == RS_NAME_FILE ? "file"
+					   : "thread",
 		    names_get(&w->interned[kind], id),
-		    kind == RS_NAME_REGION ? "is mapped" : kind == RS_NAME_FILE ? "is defined" : "begins");
+		    kind == RS_NAME_REGION ? "is mapped"
+		    : kind == RS_NAME_FILE ? "is defined"
+					   : "begins");
 	return false;
 }
 
@@ -196,7 +203,8 @@ static bool defines(uint8_t op)
 }
 
 /* The record with the trace's numbers instead of the interned ones. */
-static bool translate(struct rs_trace_writer *w, struct rs_record *r, struct rs_map *map, GError **error)
+static bool translate(struct rs_trace_writer *w, struct rs_record *r, struct rs_map *map,
+		      GError **error)
 {
 	int kind = r->op < RS_NR_OPS ? rs_record_object_kind(r->op) : -1;
 	uint32_t process;
@@ -248,8 +256,8 @@ static bool flush_block(struct rs_trace_writer *w, GError **error)
 	return emit_chunk(w, CHUNK_BLOCK, records, error);
 }
 
-static bool put_native(struct rs_trace_writer *w, const struct rs_record *r, const struct rs_map *map,
-		       GError **error)
+static bool put_native(struct rs_trace_writer *w, const struct rs_record *r,
+		       const struct rs_map *map, GError **error)
 {
 	if (!block_add(w->encoder, r, map)) {
 		if (!flush_block(w, error))
@@ -274,11 +282,11 @@ static bool defines_nothing(const struct rs_trace_writer *w, const struct rs_rec
 	       r->value <= g_array_index(files, struct file_state, r->object).pages;
 }
 
-bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record, const struct rs_map *map,
-		  GError **error)
+bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record,
+		  const struct rs_map *map, GError **error)
 {
 	struct rs_record r = *record;
-	struct rs_map own = map ? *map : (struct rs_map){0};
+	struct rs_map own = map ? *map : (struct rs_map){ 0 };
 	size_t text = w->text->len;
 
 	if (r.op == RS_OP_MMAP)
@@ -313,7 +321,7 @@ static bool finish_text(struct rs_trace_writer *w, GError **error)
 {
 	for (uint32_t i = w->nr_provenance; i < w->provenance.keys->len; i++)
 		rs_provenance_print(w->text, g_ptr_array_index(w->provenance.keys, i),
-				 g_ptr_array_index(w->provenance.values, i));
+				    g_ptr_array_index(w->provenance.values, i));
 	if (!w->offset && !w->text->len) /* an empty file would be no trace */
 		g_string_append(w->text, "# no records\n");
 	return emit_text(w, error);
@@ -329,7 +337,8 @@ static bool finish_native(struct rs_trace_writer *w, GError **error)
 	g_autofree char *hex = digest_finish(&w->digest, &w->state);
 	put_varint(w->raw, w->nr_records);
 	for (uint32_t i = 0; i < FORMAT_DIGEST_BYTES; i++) {
-		uint8_t byte = g_ascii_xdigit_value(hex[2 * i]) << 4 | g_ascii_xdigit_value(hex[2 * i + 1]);
+		uint8_t byte = g_ascii_xdigit_value(hex[2 * i]) << 4 |
+			       g_ascii_xdigit_value(hex[2 * i + 1]);
 
 		g_byte_array_append(w->raw, &byte, 1);
 	}
@@ -348,7 +357,8 @@ bool rs_trace_writer_close(struct rs_trace_writer *w, GError **error)
 		    (w->format == RS_TRACE_TEXT ? finish_text(w, error) : finish_native(w, error));
 
 	if (w->failed && error && !*error)
-		g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT, "%s: not written: an earlier write failed", w->path);
+		g_set_error(error, RS_ERROR, RS_ERROR_OUTPUT,
+			    "%s: not written: an earlier write failed", w->path);
 	if (fine)
 		fine = sink_close(w->out, error);
 	else

@@ -31,7 +31,7 @@ struct rs_opt_mark {
 
 struct rs_opt_result {
 	struct rs_opt_counts end;
-	uint64_t ops; /* records of the whole trace, RS_OP_FILE not counted */
+	uint64_t ops;		   /* records of the whole trace, RS_OP_FILE not counted */
 	struct rs_opt_mark *marks; /* what MIN has missed up to each mark: minimal there, too */
 	uint32_t nr_marks;
 };

@@ -25,8 +25,9 @@ enum rs_op {
 	/* object = file, arg = open file (0 = the one every file has), page, count: one call */
 	RS_OP_READ,
 	RS_OP_WRITE,
-	RS_OP_FILE,	/* object = file, its size in pages in value; arg & 1: it does not exist on disk yet */
-	RS_OP_MMAP,	/* object = region, value = index into batch->maps */
+	RS_OP_FILE, /* object = file, its size in pages in value; arg & 1: it does not exist on disk
+		       yet */
+	RS_OP_MMAP, /* object = region, value = index into batch->maps */
 	RS_OP_MUNMAP,	/* object = region, page, count: part of it; count 0 = all */
 	RS_OP_MPROTECT, /* object = region, arg = enum rs_vm_flag R|W|X, page, count (0 = all) */
 	RS_OP_MADVISE,	/* object = region, arg = enum rs_advice, page, count (0 = all) */
@@ -40,15 +41,16 @@ enum rs_op {
 	 * process arg, which begins with an empty address space if it is not alive; else arg = 0.
 	 */
 	RS_OP_THREAD,
-	RS_OP_FORK,	/* object = new thread of new process arg: a copy of the current address space */
-	RS_OP_EXEC,	/* the current process gets an empty address space */
-	RS_OP_EXIT,	/* the current thread ends; the last one of a process frees the address space */
-	RS_OP_MEMCG,	/* object = name number of a group path: the current process moves there */
-	RS_OP_CPU,	/* value = ns of computing */
-	RS_OP_SLEEP,	/* value = ns of sleeping */
-	RS_OP_TIME,	/* value = ns since the start: the thread does not go on before */
-	RS_OP_MBIND,	/* object = region, arg = enum rs_mempolicy, value = bit mask of nodes */
-	RS_OP_WAIT,	/* object = thread: the current one does not go on before that one ended */
+	RS_OP_FORK, /* object = new thread of new process arg: a copy of the current address space
+		     */
+	RS_OP_EXEC, /* the current process gets an empty address space */
+	RS_OP_EXIT, /* the current thread ends; the last one of a process frees the address space */
+	RS_OP_MEMCG, /* object = name number of a group path: the current process moves there */
+	RS_OP_CPU,   /* value = ns of computing */
+	RS_OP_SLEEP, /* value = ns of sleeping */
+	RS_OP_TIME,  /* value = ns since the start: the thread does not go on before */
+	RS_OP_MBIND, /* object = region, arg = enum rs_mempolicy, value = bit mask of nodes */
+	RS_OP_WAIT,  /* object = thread: the current one does not go on before that one ended */
 	RS_NR_OPS
 };
 
@@ -177,7 +179,8 @@ void rs_trace_set_provenance(struct rs_trace_writer *, const char *key, const ch
 /* Number of a name, made on first use. */
 uint32_t rs_trace_intern(struct rs_trace_writer *, enum rs_name_kind, const char *name);
 /* Append one record; map only for RS_OP_MMAP (value is filled in by the writer). */
-bool rs_trace_put(struct rs_trace_writer *, const struct rs_record *, const struct rs_map *, GError **);
+bool rs_trace_put(struct rs_trace_writer *, const struct rs_record *, const struct rs_map *,
+		  GError **);
 bool rs_trace_writer_close(struct rs_trace_writer *, GError **); /* also frees it */
 void rs_trace_writer_abort(struct rs_trace_writer *);		 /* removes what was written */
 
@@ -185,8 +188,8 @@ void rs_trace_writer_abort(struct rs_trace_writer *);		 /* removes what was writ
  * Append the record as a line of trace text; map only for RS_OP_MMAP. begins: the thread of
  * RS_OP_THREAD was not alive. The numbers are those of the trace.
  */
-void rs_record_print(GString *, const struct rs_trace *, const struct rs_record *, const struct rs_map *,
-		     bool begins);
+void rs_record_print(GString *, const struct rs_trace *, const struct rs_record *,
+		     const struct rs_map *, bool begins);
 void rs_provenance_print(GString *, const char *key, const char *value);
 
 /* Check a record against the machine's limits (ids in range, count > 0, no overflow). */

@@ -30,10 +30,10 @@ struct rs_trace_stats {
 	GArray *regions, *files, *processes; /* struct rs_trace_use, by number */
 	GArray *marks;			     /* struct rs_trace_mark */
 	uint32_t nr_threads;
-	ns_t time_ns; /* the latest RS_OP_TIME */
-	uint32_t sample; /* 1 of so many pages was followed */
+	ns_t time_ns;		       /* the latest RS_OP_TIME */
+	uint32_t sample;	       /* 1 of so many pages was followed */
 	uint64_t touches, cold_misses; /* page touches; those of file pages never met before */
-	GArray *distances;  /* uint64_t: touches at each reuse distance that would cost a read */
+	GArray *distances; /* uint64_t: touches at each reuse distance that would cost a read */
 	GArray *free_distances; /* and of those that would not */
 };
 

@@ -27,7 +27,8 @@ int main(int argc, char **argv)
 	if (!yardstick_memory(path, REPEATS, &memory) || !yardstick_decode(path, REPEATS, &decode))
 		return 2;
 	if (!g_stat(path, &st))
-		printf("%-48s %8.2f bytes/access\n", "size of the trace", (double)st.st_size / memory.accesses);
+		printf("%-48s %8.2f bytes/access\n", "size of the trace",
+		       (double)st.st_size / memory.accesses);
 	print_speed("set a bit from page numbers in memory", &memory);
 	print_speed("decode the native trace and set a bit", &decode);
 	if (argc == 1)

@@ -68,14 +68,14 @@ static uint32_t rank_of(const double *sum, uint32_t n, double u)
 	return low;
 }
 
-static bool put_accesses(struct rs_trace_writer *w, uint32_t pages, uint32_t nr_accesses, double exponent,
-			 GError **error)
+static bool put_accesses(struct rs_trace_writer *w, uint32_t pages, uint32_t nr_accesses,
+			 double exponent, GError **error)
 {
 	struct rs_rng rng;
 	rs_rng_init(&rng, 1, "bench");
 	g_autofree uint32_t *page = shuffled(&rng, pages);
 	g_autofree double *sum = cumulated(pages, exponent);
-	struct rs_record r = {.count = 1};
+	struct rs_record r = { .count = 1 };
 	bool fine = true;
 
 	for (uint32_t i = 0; fine && i < pages; i++) {
@@ -95,14 +95,16 @@ static bool put_accesses(struct rs_trace_writer *w, uint32_t pages, uint32_t nr_
 
 bool bench_write_zipf(const char *path, uint32_t pages, uint32_t nr_accesses, double exponent)
 {
-	const struct rs_map map = {.file = RS_MAP_FILE_NONE, .prot = 3, .pages = pages};
+	const struct rs_map map = { .file = RS_MAP_FILE_NONE, .prot = 3, .pages = pages };
 	GError *error = NULL;
 	struct rs_trace_writer *w = rs_trace_create(path, RS_TRACE_NATIVE, &error);
 
 	if (!w)
 		return failed(error);
-	struct rs_record r = {.op = RS_OP_MMAP, .object = rs_trace_intern(w, RS_NAME_REGION, "heap")};
-	if (!rs_trace_put(w, &r, &map, &error) || !put_accesses(w, pages, nr_accesses, exponent, &error)) {
+	struct rs_record r = { .op = RS_OP_MMAP,
+			       .object = rs_trace_intern(w, RS_NAME_REGION, "heap") };
+	if (!rs_trace_put(w, &r, &map, &error) ||
+	    !put_accesses(w, pages, nr_accesses, exponent, &error)) {
 		rs_trace_writer_abort(w);
 		return failed(error);
 	}
@@ -141,7 +143,7 @@ static bool decode_once(const char *path, uint8_t *bits, uint64_t *ret_accesses)
 bool yardstick_decode(const char *path, unsigned repeats, struct bench_speed *ret)
 {
 	g_autofree uint8_t *bits = g_malloc0(REGION_PAGES_MAX);
-	struct bench_speed best = {.seconds = INFINITY};
+	struct bench_speed best = { .seconds = INFINITY };
 
 	while (repeats--) {
 		double start = bench_seconds();
@@ -177,7 +179,7 @@ static GArray *read_pages(const char *path)
 bool yardstick_memory(const char *path, unsigned repeats, struct bench_speed *ret)
 {
 	GArray *pages = read_pages(path);
-	struct bench_speed best = {.seconds = INFINITY};
+	struct bench_speed best = { .seconds = INFINITY };
 
 	if (!pages)
 		return false;

@@ -15,12 +15,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define check(condition)                                                        \
-	do {                                                                    \
-		if (!(condition)) {                                             \
-			fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-			abort();                                                \
-		}                                                               \
+#define check(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                    \
+			abort();                                                                   \
+		}                                                                                  \
 	} while (0)
 
 /* Bytes as a file in memory that can be opened by name. */

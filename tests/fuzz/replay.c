@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void mutate(struct rs_rng *rng, GByteArray *a)
 {
 	for (uint64_t n = 1 + rs_rng_below(rng, 4); n && a->len > 1; n--) {
-		uint32_t at = rs_rng_below(rng, a->len), len = rs_rng_below(rng, MIN(a->len - at, 32u)) + 1;
+		uint32_t at = rs_rng_below(rng, a->len),
+			 len = rs_rng_below(rng, MIN(a->len - at, 32u)) + 1;
 
 		switch (rs_rng_below(rng, 5)) {
 		case 0:

@@ -47,16 +47,17 @@ void trace_file_remove(char *path)
 	g_free(path);
 }
 
-static uint32_t number(struct rs_trace *from, struct rs_trace_writer *to, enum rs_name_kind kind, uint32_t id)
+static uint32_t number(struct rs_trace *from, struct rs_trace_writer *to, enum rs_name_kind kind,
+		       uint32_t id)
 {
 	return rs_trace_intern(to, kind, rs_trace_name(from, kind, id));
 }
 
-static bool copy_record(struct rs_trace *from, struct rs_trace_writer *to, const struct rs_batch *batch,
-			uint32_t i, GError **error)
+static bool copy_record(struct rs_trace *from, struct rs_trace_writer *to,
+			const struct rs_batch *batch, uint32_t i, GError **error)
 {
 	struct rs_record r = batch->records[i];
-	struct rs_map map = {0};
+	struct rs_map map = { 0 };
 	int kind = rs_record_object_kind(r.op);
 
 	if (r.op == RS_OP_MMAP) {
@@ -71,7 +72,8 @@ static bool copy_record(struct rs_trace *from, struct rs_trace_writer *to, const
 	return rs_trace_put(to, &r, r.op == RS_OP_MMAP ? &map : NULL, error);
 }
 
-static void copy_provenance(struct rs_trace *from, struct rs_trace_writer *to, uint32_t first, uint32_t end)
+static void copy_provenance(struct rs_trace *from, struct rs_trace_writer *to, uint32_t first,
+			    uint32_t end)
 {
 	const char *key;
 
@@ -97,8 +99,8 @@ static bool copy(struct rs_trace *from, struct rs_trace_writer *to, GError **err
 	return r == 0;
 }
 
-static bool convert(const char *from, const char *to, enum rs_trace_format format, char **ret_digest,
-		    GError **error)
+static bool convert(const char *from, const char *to, enum rs_trace_format format,
+		    char **ret_digest, GError **error)
 {
 	struct rs_trace *in = rs_trace_open(from, error);
 	struct rs_trace_writer *out = in ? rs_trace_create(to, format, error) : NULL;
@@ -114,7 +116,8 @@ static bool convert(const char *from, const char *to, enum rs_trace_format forma
 	return fine;
 }
 
-bool trace_file_convert(const char *from, const char *to, enum rs_trace_format format, GError **error)
+bool trace_file_convert(const char *from, const char *to, enum rs_trace_format format,
+			GError **error)
 {
 	return convert(from, to, format, NULL, error);
 }

@@ -17,6 +17,7 @@ void trace_file_remove(char *path); /* frees it, too */
 /* Read to the end: true, or false and the error. The digest and the text may be NULL. */
 bool trace_file_read(const char *path, char **ret_digest, char **ret_text, GError **error);
 /* Copy a trace to a file in that format. */
-bool trace_file_convert(const char *from, const char *to, enum rs_trace_format format, GError **error);
+bool trace_file_convert(const char *from, const char *to, enum rs_trace_format format,
+			GError **error);
 
 #endif

@@ -16,7 +16,7 @@ static struct rs_opt_result bound(const char *text, uint64_t capacity)
 	char *path = trace_file_text(text);
 	GError *error = NULL;
 	struct rs_trace *t = rs_trace_open(path, &error);
-	struct rs_opt_result r = {0};
+	struct rs_opt_result r = { 0 };
 
 	assert_no_error(error);
 	assert_true(rs_opt_bound(t, capacity, &r, &error));
@@ -26,7 +26,8 @@ static struct rs_opt_result bound(const char *text, uint64_t capacity)
 	return r;
 }
 
-static void assert_misses(const char *text, uint64_t capacity, uint64_t anon, uint64_t mapped, uint64_t call)
+static void assert_misses(const char *text, uint64_t capacity, uint64_t anon, uint64_t mapped,
+			  uint64_t call)
 {
 	struct rs_opt_result r = bound(text, capacity);
 
@@ -50,7 +51,9 @@ static void file_pages_cost_their_first_read(void **state)
 
 static void a_file_page_is_one_page_however_it_is_reached(void **state)
 {
-	assert_misses("region a file f 9\nregion b file f 4 +2\nl a 2\nl b 0\nr f 2 1\nfork 1\nt 1\nl a 2\n", 9, 0, 1, 0);
+	assert_misses("region a file f 9\nregion b file f 4 +2\nl a 2\nl b 0\nr f 2 1\nfork 1\nt "
+		      "1\nl a 2\n",
+		      9, 0, 1, 0);
 }
 
 static void whole_page_writes_read_nothing(void **state)
@@ -123,7 +126,8 @@ struct step {
 };
 
 /* Fewest misses from step i on, with the pages of the set in memory. */
-static unsigned search(const struct step *s, int i, unsigned set, unsigned capacity, int8_t memo[][1 << PAGES])
+static unsigned search(const struct step *s, int i, unsigned set, unsigned capacity,
+		       int8_t memo[][1 << PAGES])
 {
 	if (i == LENGTH)
 		return 0;
@@ -137,7 +141,9 @@ static unsigned search(const struct step *s, int i, unsigned set, unsigned capac
 	} else {
 		for (unsigned victim = 1; victim < 1 << PAGES; victim <<= 1)
 			if (set & victim)
-				best = MIN(best, s[i].costs + search(s, i + 1, (set & ~victim) | bit, capacity, memo));
+				best = MIN(best,
+					   s[i].costs + search(s, i + 1, (set & ~victim) | bit,
+							       capacity, memo));
 	}
 	memo[i][set] = best;
 	return best;
@@ -150,20 +156,23 @@ static void no_choice_of_victims_misses_less(void **state)
 
 	rs_rng_init(&rng, 1, "opt");
 	for (int round = 0; round < 400; round++) {
-		g_autoptr(GString) text = g_string_new("file f 3\nregion m file f 3\nregion a anon 3\n");
+		g_autoptr(GString) text =
+			g_string_new("file f 3\nregion m file f 3\nregion a anon 3\n");
 		struct step steps[LENGTH];
-		bool begun[PAGES] = {false};
+		bool begun[PAGES] = { false };
 
 		/* Pages 0 to 2 are of the file, 3 to 5 anonymous. */
 		for (int i = 0; i < LENGTH; i++) {
 			int page = rs_rng_below(&rng, PAGES), how = rs_rng_below(&rng, 4);
 			bool file = page < 3;
 
-			steps[i] = (struct step){page, file ? how != 0 : begun[page]};
-			g_string_append_printf(text, file ? how == 0   ? "w f %d 1\n"
-							   : how == 1 ? "l m %d\n"
-								      : "r f %d 1\n"
-						     : "s a %d\n", page % 3);
+			steps[i] = (struct step){ page, file ? how != 0 : begun[page] };
+			g_string_append_printf(text,
+					       file ? how == 0	  ? "w f %d 1\n"
+						       : how == 1 ? "l m %d\n"
+								  : "r f %d 1\n"
+						    : "s a %d\n",
+					       page % 3);
 			begun[page] = true;
 		}
 		for (unsigned capacity = 1; capacity <= 4; capacity++) {
@@ -187,7 +196,7 @@ static uint64_t lru_misses(const int *step, int n, unsigned capacity)
 	int list[LRU_PAGES + 1];
 	unsigned used = 0;
 	uint64_t misses = 0;
-	bool begun[LRU_PAGES] = {false};
+	bool begun[LRU_PAGES] = { false };
 
 	for (int i = 0; i < n; i++) {
 		int page = step[i] < 0 ? -1 - step[i] : step[i];
@@ -227,13 +236,15 @@ static void the_miss_ratio_curve_is_that_of_lru(void **state)
 		bool discard = !rs_rng_below(&rng, 12);
 
 		step[i] = discard ? -1 - page : page;
-		g_string_append_printf(text, discard ? "madvise a dontneed %d 1\n" : "s a %d\n", page);
+		g_string_append_printf(text, discard ? "madvise a dontneed %d 1\n" : "s a %d\n",
+				       page);
 	}
 	char *path = trace_file_text(text->str);
 	struct rs_trace *t = rs_trace_open(path, &error);
 	assert_true(rs_trace_stats(t, 1, &s, &error));
 	for (unsigned capacity = 1; capacity <= LRU_PAGES; capacity++)
-		assert_int_equal(rs_trace_lru_misses(&s, capacity), lru_misses(step, STEPS, capacity));
+		assert_int_equal(rs_trace_lru_misses(&s, capacity),
+				 lru_misses(step, STEPS, capacity));
 	rs_trace_stats_clear(&s);
 	rs_trace_free(t);
 	trace_file_remove(path);
@@ -241,10 +252,11 @@ static void the_miss_ratio_curve_is_that_of_lru(void **state)
 
 static void lru_never_misses_less_than_the_bound(void **state)
 {
-	static const char *const names[] = {"anon-loop", "write-mix", "exec-cached"};
+	static const char *const names[] = { "anon-loop", "write-mix", "exec-cached" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_autofree char *path = g_strdup_printf("%s/tests/data/traces/%s.trace.zst", RS_SOURCE_DIR, names[i]);
+		g_autofree char *path = g_strdup_printf("%s/tests/data/traces/%s.trace.zst",
+							RS_SOURCE_DIR, names[i]);
 		struct rs_trace_stats s;
 		GError *error = NULL;
 		struct rs_trace *t = rs_trace_open(path, &error);
@@ -280,7 +292,8 @@ static void a_sampled_curve_is_near_the_exact_one(void **state)
 	assert_true(rs_trace_stats(t, 10, &sampled, &error));
 	rs_trace_free(t);
 	for (uint64_t pages = 1000; pages < 20000; pages += 1000) {
-		double a = rs_trace_lru_misses(&exact, pages), b = rs_trace_lru_misses(&sampled, pages);
+		double a = rs_trace_lru_misses(&exact, pages),
+		       b = rs_trace_lru_misses(&sampled, pages);
 
 		assert_true(b > 0.9 * a && b < 1.1 * a);
 	}

@@ -154,10 +154,10 @@ static void damage_and_versions_have_clear_messages(void **state)
 		int at; /* negative: from the end */
 		const char *message;
 	} cases[] = {
-		{8, "native format of version"},
-		{16, "no valid chunk begins here"},
-		{60, ""},
-		{-1, "bad foot"},
+		{ 8, "native format of version" },
+		{ 16, "no valid chunk begins here" },
+		{ 60, "" },
+		{ -1, "bad foot" },
 	};
 	char *native = native_of(ALL_OPERATIONS);
 	GBytes *bytes = contents(native);
@@ -205,8 +205,11 @@ static void put(struct rs_trace_writer *w, struct rs_record r)
 
 static uint32_t put_region(struct rs_trace_writer *w, const char *name, uint64_t pages)
 {
-	const struct rs_map map = {.file = RS_MAP_FILE_NONE, .prot = VM_READ | VM_WRITE, .pages = pages};
-	struct rs_record r = {.op = RS_OP_MMAP, .object = rs_trace_intern(w, RS_NAME_REGION, name)};
+	const struct rs_map map = { .file = RS_MAP_FILE_NONE,
+				    .prot = VM_READ | VM_WRITE,
+				    .pages = pages };
+	struct rs_record r = { .op = RS_OP_MMAP,
+			       .object = rs_trace_intern(w, RS_NAME_REGION, name) };
 	GError *error = NULL;
 
 	rs_trace_put(w, &r, &map, &error);
@@ -249,8 +252,8 @@ static void a_refused_record_leaves_the_writer_usable(void **state)
 	char *path = trace_file_name();
 	struct rs_trace_writer *w = create(path);
 	uint32_t never = rs_trace_intern(w, RS_NAME_REGION, "never");
-	struct rs_record r = {.op = RS_OP_LOAD, .object = never, .count = 1};
-	struct rs_map map = {.file = RS_MAP_FILE_NONE, .prot = VM_READ};
+	struct rs_record r = { .op = RS_OP_LOAD, .object = never, .count = 1 };
+	struct rs_map map = { .file = RS_MAP_FILE_NONE, .prot = VM_READ };
 	GError *error = NULL;
 
 	assert_false(rs_trace_put(w, &r, NULL, &error));
@@ -259,7 +262,7 @@ static void a_refused_record_leaves_the_writer_usable(void **state)
 	assert_false(rs_trace_put(w, &r, &map, &error)); /* 0 pages */
 	assert_error(&error, "0 pages");
 	uint32_t a = put_region(w, "a", 4);
-	put(w, (struct rs_record){.op = RS_OP_LOAD, .object = a, .page = 3, .count = 1});
+	put(w, (struct rs_record){ .op = RS_OP_LOAD, .object = a, .page = 3, .count = 1 });
 	close_writer(w);
 	g_autofree char *text = NULL;
 	assert_true(trace_file_read(path, NULL, &text, &error));
@@ -281,8 +284,10 @@ static void long_traces_and_many_objects_are_split_into_blocks(void **state)
 	rs_rng_init(&rng, 1, "blocks");
 	uint32_t region = put_region(w, "a", UINT32_MAX);
 	for (int i = 0; i < 200000; i++)
-		put(w, (struct rs_record){.op = RS_OP_LOAD, .object = region, .page = rs_rng_next(&rng) >> 33,
-					  .count = 1 + (i < 100000 ? i % 40000 : 0)});
+		put(w, (struct rs_record){ .op = RS_OP_LOAD,
+					   .object = region,
+					   .page = rs_rng_next(&rng) >> 33,
+					   .count = 1 + (i < 100000 ? i % 40000 : 0) });
 	close_writer(w);
 	struct rs_trace *t = rs_trace_open(path, &error);
 	while ((r = rs_trace_next(t, &b, &error)) > 0) {
@@ -309,7 +314,8 @@ static void scans_take_hardly_any_space(void **state)
 	uint32_t region = put_region(w, "a", 1000000);
 
 	for (uint32_t i = 0; i < 1000000; i++)
-		put(w, (struct rs_record){.op = RS_OP_STORE, .object = region, .page = i, .count = 1});
+		put(w, (struct rs_record){
+			       .op = RS_OP_STORE, .object = region, .page = i, .count = 1 });
 	close_writer(w);
 	GBytes *bytes = contents(path);
 	assert_true(g_bytes_get_size(bytes) < 10000);
@@ -320,8 +326,10 @@ static void scans_take_hardly_any_space(void **state)
 /* A record of any type with operands that are often, but not always, valid. */
 static bool put_random(struct rs_trace_writer *w, struct rs_rng *rng)
 {
-	struct rs_record r = {.op = 1 + rs_rng_below(rng, RS_NR_OPS - 1)};
-	struct rs_map map = {.file = RS_MAP_FILE_NONE, .prot = rs_rng_below(rng, 16), .pages = 1 + rs_rng_below(rng, 50)};
+	struct rs_record r = { .op = 1 + rs_rng_below(rng, RS_NR_OPS - 1) };
+	struct rs_map map = { .file = RS_MAP_FILE_NONE,
+			      .prot = rs_rng_below(rng, 16),
+			      .pages = 1 + rs_rng_below(rng, 50) };
 	int kind = rs_record_object_kind(r.op);
 	char name[16];
 	GError *error = NULL;
@@ -375,7 +383,7 @@ static bool put_random(struct rs_trace_writer *w, struct rs_rng *rng)
 
 static void random_traces_come_back(void **state)
 {
-	uint32_t accepted[2] = {0};
+	uint32_t accepted[2] = { 0 };
 
 	for (int seed = 0; seed < 60; seed++) {
 		char *path = trace_file_name();
@@ -433,10 +441,14 @@ static void a_target_appears_only_when_it_is_complete(void **state)
 static void the_digest_tells_traces_apart(void **state)
 {
 	static const char *const texts[] = {
-		"region a anon 4\nl a 1\nl a 2\n",   "region a anon 4\nl a 2\nl a 1\n",
-		"region a anon 4\nl a 1\ns a 2\n",   "region b anon 4\nl b 1\nl b 2\n",
-		"region a anon 5\nl a 1\nl a 2\n",   "region a anon 4\nl a 1 2\n",
-		"region a anon 4\nl a 1\n",	     "region a anon 4 rw-s\nl a 1\nl a 2\n",
+		"region a anon 4\nl a 1\nl a 2\n",
+		"region a anon 4\nl a 2\nl a 1\n",
+		"region a anon 4\nl a 1\ns a 2\n",
+		"region b anon 4\nl b 1\nl b 2\n",
+		"region a anon 5\nl a 1\nl a 2\n",
+		"region a anon 4\nl a 1 2\n",
+		"region a anon 4\nl a 1\n",
+		"region a anon 4 rw-s\nl a 1\nl a 2\n",
 		"region a anon 4\nl a 1\nl a 2\nl a 2\n",
 	};
 	GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

@@ -52,16 +52,18 @@ static void assert_refused(const char *text, const char *message)
 
 static void the_grammar_of_the_truth_runs_is_read(void **state)
 {
-	static const char text[] = "# a comment\nregion 0 anon 100\nregion c file lib 20 x\nfile data 50\n"
-				   "s 0 5\nl 0 5\nr data 0 4\nw data 4 1\nf data\nu 0\nm fill\n";
+	static const char text[] =
+		"# a comment\nregion 0 anon 100\nregion c file lib 20 x\nfile data 50\n"
+		"s 0 5\nl 0 5\nr data 0 4\nw data 4 1\nf data\nu 0\nm fill\n";
 	char *path = trace_file_text(text);
 	GError *error = NULL;
 	struct rs_trace *t = rs_trace_open(path, &error);
 	struct rs_batch b;
 
 	assert_int_equal(rs_trace_next(t, &b, &error), 1);
-	static const uint8_t ops[] = {RS_OP_MMAP, RS_OP_FILE, RS_OP_MMAP, RS_OP_FILE,	RS_OP_STORE, RS_OP_LOAD,
-				      RS_OP_READ, RS_OP_WRITE, RS_OP_FSYNC, RS_OP_MUNMAP, RS_OP_MARK};
+	static const uint8_t ops[] = { RS_OP_MMAP,  RS_OP_FILE,	  RS_OP_MMAP, RS_OP_FILE,
+				       RS_OP_STORE, RS_OP_LOAD,	  RS_OP_READ, RS_OP_WRITE,
+				       RS_OP_FSYNC, RS_OP_MUNMAP, RS_OP_MARK };
 	assert_int_equal(b.nr_records, G_N_ELEMENTS(ops));
 	for (uint32_t i = 0; i < b.nr_records; i++)
 		assert_int_equal(b.records[i].op, ops[i]);
@@ -85,19 +87,22 @@ static void every_operation_is_written_as_it_was_read(void **state)
 {
 	g_autofree char *text = NULL;
 
-	assert_true(g_file_get_contents(RS_SOURCE_DIR "/tests/data/traces/all_operations.trace", &text, NULL, NULL));
+	assert_true(g_file_get_contents(RS_SOURCE_DIR "/tests/data/traces/all_operations.trace",
+					&text, NULL, NULL));
 	assert_reads_as(text, text);
 }
 
 static void line_ends_blanks_and_byte_order_mark_do_not_matter(void **state)
 {
-	assert_reads_as("\xef\xbb\xbf" "region a anon 9\r\n\r\n\n  # comment\r\n\tl   a\t1 \r\n#!/bin/sh\n",
+	assert_reads_as("\xef\xbb\xbf"
+			"region a anon 9\r\n\r\n\n  # comment\r\n\tl   a\t1 \r\n#!/bin/sh\n",
 			"region a anon 9\nl a 1\n");
 }
 
 static void names_with_blanks_are_escaped(void **state)
 {
-	assert_reads_as("file /a%20b%0A%25 3\nr /a%20b%0A%25 0 1\n", "file /a%20b%0A%25 3\nr /a%20b%0A%25 0 1\n");
+	assert_reads_as("file /a%20b%0A%25 3\nr /a%20b%0A%25 0 1\n",
+			"file /a%20b%0A%25 3\nr /a%20b%0A%25 0 1\n");
 	assert_reads_as("file 100% 3\nfile 100%41 4\nfile 100A 5\n",
 			"file 100%25 3\nfile 100A 4\nfile 100A 5\n");
 }
@@ -111,12 +116,14 @@ static void a_file_is_as_large_as_its_largest_definition(void **state)
 static void a_write_makes_its_file_longer_and_a_read_does_not(void **state)
 {
 	assert_reads_as("file f 5\nw f 5 3\nr f 7 1\n", "file f 5\nw f 5 3\nr f 7 1\n");
-	assert_refused("file f 5\nr f 4 2\n", ":2: page 5 is past the end of file \"f\", which has 5 pages");
+	assert_refused("file f 5\nr f 4 2\n",
+		       ":2: page 5 is past the end of file \"f\", which has 5 pages");
 }
 
 static void pages_behind_a_truncated_end_are_gone_from_mappings(void **state)
 {
-	assert_refused("region a file f 8\nl a 7\ntruncate f 6\nl a 5\nl a 6\n", ":5: page 6 of region \"a\"");
+	assert_refused("region a file f 8\nl a 7\ntruncate f 6\nl a 5\nl a 6\n",
+		       ":5: page 6 of region \"a\"");
 	assert_reads_as("region a file f 8\ntruncate f 6\nw f 6 1\nl a 6\n",
 			"file f 8\nregion a file f 8\ntruncate f 6\nw f 6 1\nl a 6\n");
 }
@@ -126,47 +133,50 @@ static void mistakes_are_told_with_their_line(void **state)
 	static const struct {
 		const char *text, *message;
 	} cases[] = {
-		{"l heap 1\n", ":1: region \"heap\" is unknown; a line that maps it"},
-		{"region a anon 5\nregion a anon 5\n", ":2: region \"a\" is mapped already"},
-		{"region a anon 5\nu a\nu a\n", ":3: region \"a\" is not mapped"},
-		{"region a anon 5\nu a\nl a 1\n", ":3: region \"a\" is not mapped"},
-		{"region a anon 5\nl a 100\n", ":2: page 100 is outside region \"a\", which has pages 0 to 4"},
-		{"region a anon 5\nl a 1 100\n", "outside region \"a\""},
-		{"region a anon 5\nl a\n", ":2: PAGE is missing; valid is \"l REGION PAGE [COUNT]\""},
-		{"region a anon 5\nl a -1\n", "\"-1\" is no PAGE"},
-		{"region a anon 5\nl a +1\n", "\"+1\" is no PAGE"},
-		{"region a anon 5\nl a 0x1\n", "\"0x1\" is no PAGE"},
-		{"region a anon 5\nl a 1 0\n", "a count of 0 pages"},
-		{"region a anon 5\nl a 1 1 1\n", "\"1\" is no part of this line"},
-		{"region a anon 5\nl a 4294967296\n", "PAGE 4294967296 is too large"},
-		{"region a anon 5\nl a 99999999999999999999999\n", "is no PAGE"},
-		{"region a anon 0\n", "a mapping of 0 pages"},
-		{"region a anon 5000000000\n", "PAGES 5000000000 is too large"},
-		{"region a heap 5\n", "\"heap\" is no kind of region"},
-		{"region a anon 5 @0x1001\n", "no multiple of 4096"},
-		{"region a anon 5 rwz-\n", "\"rwz-\" is no part of this line"},
-		{"region c file f 5 x\ns c 1\n", "region \"c\" is not writable"},
-		{"region a anon 5 ---p\nl a 1\n", "region \"a\" is not readable"},
-		{"r nofile 0 1\n", "file \"nofile\" is unknown"},
-		{"file f 5\nr f 0 1 #70000\n", "#HANDLE 70000 is too large"},
-		{"file f 5 new\nfile f 6 new\n", "has 5 pages already"},
-		{"x 1 2\n", ":1: unknown operation \"x\"; valid are l s r w"},
-		{"region a anon 5\nmprotect a rw\n", "\"rw\" is no protection"},
-		{"region a anon 5\nmadvise a noreuse\n", "advice 10 is unknown to madvise()"},
-		{"region a anon 5\nmadvise a sometimes\n", "\"sometimes\" is no ADVICE"},
-		{"file f 5\nfadvise f pageout\n", "is unknown to fadvise()"},
-		{"region a anon 5\nu a 1 0\n", "a COUNT of 0"},
-		{"region a anon 5\nu a 1 5\n", "outside region"},
-		{"region a anon 5\nmbind a bind\n", "a memory policy needs nodes"},
-		{"cpu 9999999999999999999\n", "NS 9999999999999999999 is too large"},
-		{"wait 0\n", "it is the one that would wait"},
-		{"wait 5\n", "thread \"5\" is unknown"},
-		{"exit\ncpu 1\n", ":2: the current thread has exited"},
-		{"t 1 0\nexec\n", "exec while the process has 2 threads"},
-		{"fork 1\nfork 1\n", "thread \"1\" exists; fork needs a new one"},
-		{"fork 1\nt 1 0\n", "belongs to another process"},
-		{"fork 1 0\n", "process \"0\" is alive and cannot be forked"},
-		{"region a anon 5\nl a 1", ":2: truncated: the last line does not end in a newline"},
+		{ "l heap 1\n", ":1: region \"heap\" is unknown; a line that maps it" },
+		{ "region a anon 5\nregion a anon 5\n", ":2: region \"a\" is mapped already" },
+		{ "region a anon 5\nu a\nu a\n", ":3: region \"a\" is not mapped" },
+		{ "region a anon 5\nu a\nl a 1\n", ":3: region \"a\" is not mapped" },
+		{ "region a anon 5\nl a 100\n",
+		  ":2: page 100 is outside region \"a\", which has pages 0 to 4" },
+		{ "region a anon 5\nl a 1 100\n", "outside region \"a\"" },
+		{ "region a anon 5\nl a\n",
+		  ":2: PAGE is missing; valid is \"l REGION PAGE [COUNT]\"" },
+		{ "region a anon 5\nl a -1\n", "\"-1\" is no PAGE" },
+		{ "region a anon 5\nl a +1\n", "\"+1\" is no PAGE" },
+		{ "region a anon 5\nl a 0x1\n", "\"0x1\" is no PAGE" },
+		{ "region a anon 5\nl a 1 0\n", "a count of 0 pages" },
+		{ "region a anon 5\nl a 1 1 1\n", "\"1\" is no part of this line" },
+		{ "region a anon 5\nl a 4294967296\n", "PAGE 4294967296 is too large" },
+		{ "region a anon 5\nl a 99999999999999999999999\n", "is no PAGE" },
+		{ "region a anon 0\n", "a mapping of 0 pages" },
+		{ "region a anon 5000000000\n", "PAGES 5000000000 is too large" },
+		{ "region a heap 5\n", "\"heap\" is no kind of region" },
+		{ "region a anon 5 @0x1001\n", "no multiple of 4096" },
+		{ "region a anon 5 rwz-\n", "\"rwz-\" is no part of this line" },
+		{ "region c file f 5 x\ns c 1\n", "region \"c\" is not writable" },
+		{ "region a anon 5 ---p\nl a 1\n", "region \"a\" is not readable" },
+		{ "r nofile 0 1\n", "file \"nofile\" is unknown" },
+		{ "file f 5\nr f 0 1 #70000\n", "#HANDLE 70000 is too large" },
+		{ "file f 5 new\nfile f 6 new\n", "has 5 pages already" },
+		{ "x 1 2\n", ":1: unknown operation \"x\"; valid are l s r w" },
+		{ "region a anon 5\nmprotect a rw\n", "\"rw\" is no protection" },
+		{ "region a anon 5\nmadvise a noreuse\n", "advice 10 is unknown to madvise()" },
+		{ "region a anon 5\nmadvise a sometimes\n", "\"sometimes\" is no ADVICE" },
+		{ "file f 5\nfadvise f pageout\n", "is unknown to fadvise()" },
+		{ "region a anon 5\nu a 1 0\n", "a COUNT of 0" },
+		{ "region a anon 5\nu a 1 5\n", "outside region" },
+		{ "region a anon 5\nmbind a bind\n", "a memory policy needs nodes" },
+		{ "cpu 9999999999999999999\n", "NS 9999999999999999999 is too large" },
+		{ "wait 0\n", "it is the one that would wait" },
+		{ "wait 5\n", "thread \"5\" is unknown" },
+		{ "exit\ncpu 1\n", ":2: the current thread has exited" },
+		{ "t 1 0\nexec\n", "exec while the process has 2 threads" },
+		{ "fork 1\nfork 1\n", "thread \"1\" exists; fork needs a new one" },
+		{ "fork 1\nt 1 0\n", "belongs to another process" },
+		{ "fork 1 0\n", "process \"0\" is alive and cannot be forked" },
+		{ "region a anon 5\nl a 1",
+		  ":2: truncated: the last line does not end in a newline" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
@@ -180,7 +190,9 @@ static void what_is_no_text_is_refused(void **state)
 	assert_refused_bytes("", 0, "empty");
 	assert_refused_bytes("l a\0 1\n", 7, "NUL byte");
 	assert_refused_bytes("\x1f\x8b\x08\0\0\0", 6, "packed by gzip");
-	assert_refused_bytes("\x7f" "ELF\x02\x01\n", 7, "unknown operation \"\\177ELF\\002\\001\"");
+	assert_refused_bytes("\x7f"
+			     "ELF\x02\x01\n",
+			     7, "unknown operation \"\\177ELF\\002\\001\"");
 	assert_refused_bytes(lines, 300000, ":1: a line of more than 131072 bytes");
 }
 
@@ -236,7 +248,8 @@ static void a_forked_process_has_mappings_of_its_own(void **state)
 {
 	assert_reads_as("region a anon 9\nfork 1\nt 1\nu a\nt 0\nl a 1\n",
 			"region a anon 9\nfork 1\nt 1\nu a\nt 0\nl a 1\n");
-	assert_refused("region a anon 9\nfork 1\nt 0\nu a\nt 1\nl a 1\nt 0\nl a 1\n", ":8: region \"a\" is not mapped");
+	assert_refused("region a anon 9\nfork 1\nt 0\nu a\nt 1\nl a 1\nt 0\nl a 1\n",
+		       ":8: region \"a\" is not mapped");
 	assert_refused("region a anon 9\nt 1 other\nl a 1\n", ":3: region \"a\" is not mapped");
 	assert_refused("region a anon 9\nexec\nl a 1\n", ":3: region \"a\" is not mapped");
 }
@@ -250,11 +263,14 @@ static void a_thread_number_may_begin_anew_after_its_end(void **state)
 
 static void parts_of_a_region_are_unmapped_and_protected(void **state)
 {
-	static const char text[] = "region a anon 10\nu a 4 2\nl a 3\nl a 6 4\nmprotect a r-- 0 2\ns a 2 2\nl a 0 4\n";
+	static const char text[] =
+		"region a anon 10\nu a 4 2\nl a 3\nl a 6 4\nmprotect a r-- 0 2\ns a 2 2\nl a 0 4\n";
 
 	assert_reads_as(text, text);
-	assert_refused("region a anon 10\nu a 4 2\nl a 3 2\n", "a page of region \"a\" is unmapped in page 3 + 2");
-	assert_refused("region a anon 10\nmprotect a r-- 4 2\ns a 5\n", "region \"a\" is not writable");
+	assert_refused("region a anon 10\nu a 4 2\nl a 3 2\n",
+		       "a page of region \"a\" is unmapped in page 3 + 2");
+	assert_refused("region a anon 10\nmprotect a r-- 4 2\ns a 5\n",
+		       "region \"a\" is not writable");
 	assert_refused("region a anon 10\nu a 4 2\nmprotect a r-- 5 2\n", "is unmapped");
 	/* All of it, in pieces: unmapped, and may be mapped again. */
 	assert_reads_as("region a anon 4\nu a 2 2\nu a 0 2\nregion a anon 9\nl a 8\n",
@@ -266,7 +282,8 @@ static void parts_of_a_region_are_unmapped_and_protected(void **state)
 
 static void the_replayers_pages_above_the_first_region_are_no_accesses(void **state)
 {
-	char *path = trace_file_text("region a anon 4\nl a 1\nl a 4\ns a 67\nregion b anon 4\nl b 3\n");
+	char *path =
+		trace_file_text("region a anon 4\nl a 1\nl a 4\ns a 67\nregion b anon 4\nl b 3\n");
 	GError *error = NULL;
 	struct rs_trace *t = rs_trace_open(path, &error);
 	struct rs_batch b;
@@ -284,7 +301,8 @@ static void the_replayers_pages_above_the_first_region_are_no_accesses(void **st
 
 static void provenance_is_kept(void **state)
 {
-	char *path = trace_file_text("#! source a log\n#! tool x y  z\nregion a anon 4\n#! lines 5\n");
+	char *path =
+		trace_file_text("#! source a log\n#! tool x y  z\nregion a anon 4\n#! lines 5\n");
 	GError *error = NULL;
 	struct rs_trace *t = rs_trace_open(path, &error);
 	struct rs_batch b;
@@ -313,10 +331,11 @@ static void what_cannot_be_opened_is_told(void **state)
 
 static void truth_traces_are_read_and_come_back(void **state)
 {
-	static const char *const names[] = {"anon-loop", "write-mix", "exec-cached"};
+	static const char *const names[] = { "anon-loop", "write-mix", "exec-cached" };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-		g_autofree char *path = g_strdup_printf("%s/tests/data/traces/%s.trace.zst", RS_SOURCE_DIR, names[i]);
+		g_autofree char *path = g_strdup_printf("%s/tests/data/traces/%s.trace.zst",
+							RS_SOURCE_DIR, names[i]);
 		g_autofree char *text = NULL, *again = NULL, *digest = NULL, *other = NULL;
 		GError *error = NULL;
 

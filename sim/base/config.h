@@ -64,6 +64,7 @@ struct rs_config {
 	enum rs_per_vma_lock per_vma_lock; /* its default follows the kernel */
 	uint32_t cpus;
 	ns_t quantum_ns, tick_ns, timeslice_ns, think_ns; /* think_ns: between accesses of a trace without times */
+	int64_t mmap_base_offset; /* pages mapped above the trace's regions before it starts */
 	ns_t stat_flush_period_ns, stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
 
 	uint64_t seed;

@@ -39,6 +39,7 @@ enum rs_page_flag {
 	PG_free = 1u << 16,	      /* on the free list (model only) */
 	PG_isolated = 1u << 17,	      /* taken off the LRU by reclaim (model only) */
 	PG_head = 1u << 18,	      /* order > 0 */
+	PG_tail = 1u << 19,	      /* further frame of such a folio; object = pfn of the head */
 };
 
 struct folio {

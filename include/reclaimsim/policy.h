@@ -85,7 +85,13 @@ struct rs_vma {
 	uint32_t flags;	     /* enum rs_vm_flag */
 	uint32_t object;     /* file number, or anon_vma once has_object (anon) */
 	bool has_object;     /* an anonymous VMA gets its anon_vma at its first fault */
+	uint8_t policy;	     /* enum rs_mempolicy */
+	uint32_t policy_nodes; /* bit mask */
 	uint32_t mm;
+	uint32_t cow_anon_vma; /* family of the copies in a private file mapping, 0 = none yet */
+	/* Swap read-ahead of this VMA. Kernel: vma->swap_readahead_info. */
+	uint64_t ra_addr;
+	uint32_t ra_win, ra_hits;
 };
 
 /* An address space. Kernel: struct mm_struct. */

@@ -103,7 +103,8 @@ struct mm {
 	struct region *regions;
 	uint32_t nr_regions;
 	uint32_t users; /* threads */
-	uint64_t total_pages;
+	uint64_t total_pages, nr_swap_ptes;
+	bool oom_victim;
 	void *lock; /* the engine's mmap_lock */
 };
 
@@ -123,6 +124,7 @@ struct anon_vma {
 #define CACHE_CHUNK 512u
 struct cache_chunk {
 	uint64_t slot[CACHE_CHUNK]; /* 0, pfn << 1, or shadow | 1 */
+	uint32_t nr_dirty;
 };
 /* Read-ahead state of an open file. Kernel: struct file_ra_state. */
 struct file_ra {
@@ -163,6 +165,7 @@ struct swap_area {
 	uint32_t *slot_of;	/* by pfn: slot of a folio in the swap cache */
 	uint32_t *cluster_free; /* free slots in each cluster */
 	uint32_t nr_clusters, cluster, next; /* the CPU's current cluster and where to go on */
+	uint32_t nr_ret, ret[SLOTS_CACHE]; /* given back, not yet free (before 7.2) */
 };
 
 struct machine {
@@ -270,7 +273,8 @@ static inline uint32_t *mm_pte(struct machine *m, struct mm *mm, uint64_t vpn)
 }
 void pte_set(struct machine *, uint32_t table, uint32_t *pte, uint32_t value);
 
-#define PTE_SWAP 2u /* absent PTE: slot << 5 | PTE_SWAP */
+#define PTE_SWAP 2u	     /* absent PTE: slot << 5 | PTE_SWAP [| PTE_SWP_EXCLUSIVE] */
+#define PTE_SWP_EXCLUSIVE 4u /* nobody else can have the slot: no fork since */
 static inline bool pte_is_swap(uint32_t pte)
 {
 	return !(pte & RS_PTE_PRESENT) && (pte & PTE_SWAP);

@@ -187,6 +187,8 @@ void zone_free(struct machine *m, pfn_t pfn, unsigned order)
 	uint8_t nid = m->folios[pfn].nid, z = m->folios[pfn].zone;
 
 	zone->free += 1u << order;
+	for (unsigned i = 1; i < 1u << order; i++)
+		m->folios[pfn + i].flags = 0;
 	while (order < MAX_ORDER) {
 		pfn_t buddy = pfn ^ (1u << order);
 		struct folio *b = &m->folios[buddy];
@@ -224,11 +226,9 @@ pfn_t zone_alloc(struct machine *m, uint8_t nid, enum rs_zone z, unsigned order)
 		rs_list_add(m->folios, zone->free_list[o], upper);
 	}
 	zone->free -= 1u << order;
-	for (unsigned i = 0; i < 1u << order; i++)
-		m->folios[pfn + i] = (struct folio){ .nid = nid, .zone = z };
-	m->folios[pfn].order = order;
-	if (order)
-		m->folios[pfn].flags = PG_head;
+	for (unsigned i = 1; i < 1u << order; i++)
+		m->folios[pfn + i] = (struct folio){ .nid = nid, .zone = z, .flags = PG_tail, .object = pfn };
+	m->folios[pfn] = (struct folio){ .nid = nid, .zone = z, .order = order, .flags = order ? PG_head : 0 };
 	return pfn;
 }
 

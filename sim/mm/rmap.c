@@ -70,19 +70,31 @@ void vma_link_object(struct machine *m, struct rs_vma *vma)
 
 	if (set)
 		vma_set_add(set, vma);
+	if (vma->cow_anon_vma)
+		vma_set_add(&m->anon_vma[vma->cow_anon_vma].vmas, vma);
+}
+
+static void leave_family(struct machine *m, uint32_t family, struct rs_vma *vma)
+{
+	struct anon_vma *a = &m->anon_vma[family];
+
+	vma_set_del(&a->vmas, vma);
+	if (a->vmas.nr)
+		return;
+	a->used = false;
+	a->next_free = m->free_anon_vma;
+	m->free_anon_vma = family;
 }
 
 /* Folios of a family whose last VMA goes are unmapped before, so its number can be used again. */
 void vma_unlink_object(struct machine *m, struct rs_vma *vma)
 {
-	struct vma_set *set = vma_object_set(m, vma);
-
-	if (!set)
+	if (vma->cow_anon_vma)
+		leave_family(m, vma->cow_anon_vma, vma);
+	if (!vma->has_object)
 		return;
-	vma_set_del(set, vma);
-	if ((vma->flags & VM_ANON) && !set->nr) {
-		m->anon_vma[vma->object].used = false;
-		m->anon_vma[vma->object].next_free = m->free_anon_vma;
-		m->free_anon_vma = vma->object;
-	}
+	if (vma->flags & VM_ANON)
+		leave_family(m, vma->object, vma);
+	else
+		vma_set_del(&m->file[vma->object].vmas, vma);
 }

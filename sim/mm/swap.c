@@ -66,14 +66,31 @@ uint32_t swap_take_slot(struct machine *m)
 	return s->next++;
 }
 
+static void release_now(struct machine *m, uint32_t slot)
+{
+	struct swap_area *s = &m->swap;
+
+	s->slot[slot] = (struct swap_slot){ 0 };
+	s->nr_free++;
+	s->cluster_free[slot / SWAP_CLUSTER]++;
+}
+
+/* Freed slots are given back 64 at a time. Kernel: mm/swap_slots.c free_swap_slot(), until 7.2. */
 void swap_release_slot(struct machine *m, uint32_t slot)
 {
 	struct swap_area *s = &m->swap;
 
 	g_assert(s->slot[slot].used && !s->slot[slot].count && !s->slot[slot].cached);
-	s->slot[slot] = (struct swap_slot){ 0 };
-	s->nr_free++;
-	s->cluster_free[slot / SWAP_CLUSTER]++;
+	if (m->kernel >= RS_KERNEL_7_2) {
+		release_now(m, slot);
+		return;
+	}
+	if (s->nr_ret == SLOTS_CACHE) {
+		for (uint32_t i = 0; i < s->nr_ret; i++)
+			release_now(m, s->ret[i]);
+		s->nr_ret = 0;
+	}
+	s->ret[s->nr_ret++] = slot;
 }
 
 void swap_uncharge(struct machine *m, uint32_t slot)

@@ -147,11 +147,28 @@ void mm_split(struct machine *m, struct mm *mm, uint64_t start, uint64_t end)
 /* Kernel: mm/mmap.c can_vma_merge_after(), is_mergeable_anon_vma(). */
 static bool can_merge(const struct rs_vma *a, const struct rs_vma *b)
 {
-	if (a->end != b->start || a->flags != b->flags || a->pgoff + (a->end - a->start) != b->pgoff)
+	if (a->end != b->start || a->flags != b->flags || a->policy != b->policy ||
+	    a->policy_nodes != b->policy_nodes || a->pgoff + (a->end - a->start) != b->pgoff)
+		return false;
+	if (a->cow_anon_vma != b->cow_anon_vma && a->cow_anon_vma && b->cow_anon_vma)
 		return false;
 	if (a->has_object && b->has_object)
 		return a->object == b->object;
 	return a->flags & VM_ANON;
+}
+
+/* a swallows b: pages of b keep their family. */
+static void adopt_family(struct machine *m, struct rs_vma *a, const struct rs_vma *b)
+{
+	if (!a->has_object && b->has_object) {
+		a->has_object = true;
+		a->object = b->object;
+		vma_set_add(vma_object_set(m, a), a);
+	}
+	if (!a->cow_anon_vma && b->cow_anon_vma) {
+		a->cow_anon_vma = b->cow_anon_vma;
+		vma_set_add(&m->anon_vma[a->cow_anon_vma].vmas, a);
+	}
 }
 
 void mm_merge(struct machine *m, struct mm *mm, uint64_t start, uint64_t end)
@@ -165,11 +182,7 @@ void mm_merge(struct machine *m, struct mm *mm, uint64_t start, uint64_t end)
 			i++;
 			continue;
 		}
-		if (!a->has_object && b->has_object) {
-			a->has_object = true;
-			a->object = b->object;
-			vma_link_object(m, a);
-		}
+		adopt_family(m, a, b);
 		a->end = b->end;
 		drop_vma(m, mm, i + 1);
 	}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * kswapd.c - background reclaim, one thread a node: woken below the low watermark, works until the
+ * high one. Kernel: mm/vmscan.c kswapd(), balance_pgdat(), kswapd_try_to_sleep().
+ * Differs: no watermark boost and no compaction.
+ */
+#include "sim/engine/engine.h"
+
+#define NAP_NS 100000000u /* HZ / 10 */
+#define MAX_FAILURES 16
+
+static bool pgdat_balanced(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+{
+	bool any = false;
+
+	for (unsigned z = 0; z <= highest; z++) {
+		const struct zone *zone = &ctx->m.node[nid].zone[z];
+		enum rs_wmark mark = ctx->tun.memory_tiering ? RS_WMARK_PROMO : RS_WMARK_HIGH;
+
+		if (!zone->managed)
+			continue;
+		any = true;
+		if (zone_watermark_ok(&ctx->m, nid, z, order, zone->wmark[mark], highest))
+			return true;
+	}
+	return !any;
+}
+
+bool wakeup_kswapd(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+{
+	struct task *k = ctx->kswapd[nid];
+
+	ctx->pgdat[nid].order = MAX(ctx->pgdat[nid].order, (int)order);
+	ctx->pgdat[nid].highest_zoneidx = MAX(ctx->pgdat[nid].highest_zoneidx, (int)highest);
+	if (k->state != TASK_WAITING || !ctx->pgdat[nid].asleep)
+		return false;
+	if (ctx->pgdat[nid].failures >= MAX_FAILURES || pgdat_balanced(ctx, nid, order, highest))
+		return false;
+	ctx->pgdat[nid].wakeups++;
+	task_wake(ctx, k, ctx->cur->now);
+	return true;
+}
+
+static uint64_t pages_to_reclaim(struct rs_ctx *ctx, uint8_t nid, enum rs_zone highest)
+{
+	uint64_t n = 0;
+
+	for (unsigned z = 0; z <= highest; z++)
+		if (ctx->m.node[nid].zone[z].managed)
+			n += MAX(ctx->m.node[nid].zone[z].wmark[RS_WMARK_HIGH], RS_SWAP_CLUSTER_MAX);
+	return n;
+}
+
+/* One pass of a run. Returns pages reclaimed in it; raise tells whether the priority goes up. */
+static uint64_t one_pass(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc, bool *raise)
+{
+	uint64_t before = sc->nr_reclaimed, pass;
+
+	if (ctx->ops->age_node)
+		ctx->ops->age_node(ctx, nid, sc);
+	if (sc->want_oom) {
+		sc->want_oom = false;
+		oom_kill(ctx, 0);
+	}
+	sc->nr_scanned = 0;
+	sc->nr_to_reclaim = pages_to_reclaim(ctx, nid, sc->reclaim_idx);
+	shrink_node(ctx, nid, sc);
+	if (sc->order && sc->nr_reclaimed >= 2ull << sc->order)
+		sc->order = 0;
+	pass = sc->nr_reclaimed - before;
+	if (MAX(sc->nr_scanned, ctx->m.kernel >= RS_KERNEL_6_12 ? pass : 0) >= sc->nr_to_reclaim)
+		*raise = false;
+	return pass;
+}
+
+/* Kernel: balance_pgdat(). */
+static void balance(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+{
+	struct rs_scan sc = { .order = order, .reclaim_idx = highest, .kswapd = true, .gfp_io = true,
+			      .gfp_fs = true, .may_unmap = true, .may_swap = true, .may_writepage = true,
+			      .swappiness = -1 };
+	bool again;
+
+	ctx->m.vmstat[RS_PAGEOUTRUN]++;
+	do {
+		again = false;
+		sc.priority = RS_DEF_PRIORITY;
+		do {
+			bool raise = true;
+			uint64_t pass;
+
+			if (pgdat_balanced(ctx, nid, sc.order, highest))
+				break;
+			pass = one_pass(ctx, nid, &sc, &raise);
+			if (allow_direct_reclaim(ctx, nid))
+				wake_throttled(ctx);
+			if (raise || !pass)
+				sc.priority--;
+		} while (sc.priority >= 1 && !ctx->error);
+		if (!sc.nr_reclaimed && sc.cache_trim_mode_failed && !sc.no_cache_trim_mode &&
+		    !ctx->error && sc.priority < 1) {
+			sc.no_cache_trim_mode = true;
+			again = true;
+		}
+	} while (again);
+	if (!sc.nr_reclaimed)
+		ctx->pgdat[nid].failures++;
+	if (ctx->ops->snapshot)
+		ctx->ops->snapshot(ctx, &lruvec_of(&ctx->m, 0, nid)->pub);
+}
+
+/* Kernel: kswapd_try_to_sleep(). */
+static void try_to_sleep(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+{
+	ns_t from;
+
+	if (!pgdat_balanced(ctx, nid, order, highest) && ctx->pgdat[nid].failures < MAX_FAILURES)
+		return;
+	ctx->pgdat[nid].wb_flag = ctx->pgdat[nid].dirty_flag = false;
+	lruvec_of(&ctx->m, 0, nid)->congested = false;
+	wake_throttled(ctx);
+	ctx->pgdat[nid].order = 0;
+	ctx->pgdat[nid].highest_zoneidx = 0;
+	ctx->pgdat[nid].asleep = true;
+	from = ctx->cur->now;
+	task_sleep(ctx, NAP_NS, WAIT_SLEEP, "kswapd's nap");
+	if (ctx->cur->ready_at < from + NAP_NS) {
+		ctx->m.vmstat[RS_KSWAPD_LOW_WMARK_HIT_QUICKLY]++;
+	} else if (!pgdat_balanced(ctx, nid, order, highest) && ctx->pgdat[nid].failures < MAX_FAILURES) {
+		ctx->m.vmstat[RS_KSWAPD_HIGH_WMARK_HIT_QUICKLY]++;
+	} else {
+		task_wait(ctx, WAIT_SLEEP, "work for kswapd");
+	}
+	ctx->pgdat[nid].asleep = false;
+}
+
+void kswapd_main(struct task *t)
+{
+	struct rs_ctx *ctx = t->ctx;
+	uint8_t nid = t->nid;
+	unsigned order = 0;
+	enum rs_zone highest = RS_NR_ZONES - 1;
+
+	t->memalloc = true;
+	for (;;) {
+		ns_t from;
+
+		try_to_sleep(ctx, nid, order, highest);
+		order = ctx->pgdat[nid].order;
+		highest = ctx->pgdat[nid].highest_zoneidx ? ctx->pgdat[nid].highest_zoneidx : RS_NR_ZONES - 1;
+		from = t->now;
+		balance(ctx, nid, order, highest);
+		t->reclaim_ns += t->now - from;
+		ctx->reclaim_ns += t->now - from;
+		order = 0;
+		task_checkpoint(ctx);
+	}
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sched.c - who runs when: tasks on a given number of CPUs, one clock each.
+ *
+ * Of all running tasks the one with the lowest clock goes on, up to the next event, the end of its
+ * time slice, or the quantum past the next task's clock. At equal times events come first, then
+ * kswapd, the flusher, applications, each by number. A ready task gets a CPU in order of the time
+ * it became ready; a woken kernel thread asks the CPU for it at the next checkpoint.
+ * Differs: no priorities and no migration cost; a time slice is a setting.
+ */
+#include "sim/engine/engine.h"
+
+#include <stdarg.h>
+
+static gint ready_order(gconstpointer a, gconstpointer b, gpointer unused)
+{
+	const struct task *x = a, *y = b;
+
+	if (x->class != y->class && (x->class == CLASS_APP || y->class == CLASS_APP))
+		return x->class == CLASS_APP ? 1 : -1;
+	if (x->ready_at != y->ready_at)
+		return x->ready_at < y->ready_at ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct cpu *idle_cpu(struct rs_ctx *ctx)
+{
+	for (uint32_t i = 0; i < ctx->nr_cpus; i++)
+		if (!ctx->cpus[i].cur)
+			return &ctx->cpus[i];
+	return NULL;
+}
+
+/* Kernel: kernel/sched/core.c context_switch() with lru_gen_use_mm(). */
+static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t when)
+{
+	ns_t from = MAX(MAX(t->ready_at, cpu->free_at), when);
+
+	if (cpu->last_user != t)
+		from += ctx->cfg.cost[RS_COST_CONTEXT_SWITCH];
+	t->wait_ns[WAIT_CPU] += from - t->ready_at;
+	t->now = from;
+	t->state = TASK_RUNNING;
+	t->cpu = cpu - ctx->cpus;
+	t->started_at = from;
+	t->slice_end = from + ctx->cfg.timeslice_ns;
+	cpu->cur = t;
+	cpu->last_user = t;
+	if (t->mm && ctx->ops->mm_switch)
+		ctx->ops->mm_switch(ctx, &t->mm->pub);
+}
+
+static void release_cpu(struct rs_ctx *ctx, struct task *t)
+{
+	struct cpu *cpu = &ctx->cpus[t->cpu];
+	struct task *next;
+
+	t->run_ns += t->now - t->started_at;
+	cpu->busy_ns += t->now - t->started_at;
+	cpu->free_at = t->now;
+	cpu->cur = NULL;
+	next = g_queue_pop_head(&ctx->ready);
+	if (next)
+		run_on(ctx, cpu, next, cpu->free_at);
+}
+
+static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
+{
+	struct cpu *cpu = idle_cpu(ctx);
+
+	t->ready_at = when;
+	t->state = TASK_READY;
+	if (cpu) {
+		run_on(ctx, cpu, t, when);
+		return;
+	}
+	g_queue_insert_sorted(&ctx->ready, t, ready_order, NULL);
+	/* A kernel thread is served at the next checkpoint, others when a slice ends. */
+	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
+		struct task *r = ctx->cpus[i].cur;
+		ns_t at = t->class == CLASS_APP ? r->slice_end : when;
+
+		r->limit = MIN(r->limit, at);
+	}
+}
+
+void task_wake(struct rs_ctx *ctx, struct task *t, ns_t when)
+{
+	if (t->state == TASK_WAITING || t->state == TASK_UNBORN || t->state == TASK_STARVING)
+		make_ready(ctx, t, MAX(when, t->now));
+}
+
+static void park(struct rs_ctx *ctx, enum task_state state, const char *what)
+{
+	struct task *t = ctx->cur;
+
+	if (t->plug)
+		plug_flush(ctx); /* Kernel: blk_flush_plug() in schedule() */
+	t->state = state;
+	t->waiting_for = what;
+	release_cpu(ctx, t);
+	task_yield(t);
+	t->waiting_for = NULL;
+}
+
+void task_wait(struct rs_ctx *ctx, enum wait_kind kind, const char *what)
+{
+	struct task *t = ctx->cur;
+	ns_t from = t->now;
+
+	park(ctx, TASK_WAITING, what);
+	t->wait_ns[kind] += t->ready_at - from;
+}
+
+static void wake_sleeper(struct rs_ctx *ctx, void *arg, uint64_t value)
+{
+	struct task *t = arg;
+
+	if (t->sc_depth == value)
+		task_wake(ctx, t, ctx->now);
+}
+
+/* A sleeper may be woken early; its timer then finds another sleep (sc_depth counts them). */
+void task_sleep(struct rs_ctx *ctx, ns_t ns, enum wait_kind kind, const char *what)
+{
+	struct task *t = ctx->cur;
+
+	event_add(ctx, t->now + ns, wake_sleeper, t, ++t->sc_depth);
+	task_wait(ctx, kind, what);
+	t->sc_depth++;
+}
+
+void task_exit(struct rs_ctx *ctx)
+{
+	struct task *t = ctx->cur;
+
+	t->state = TASK_DEAD;
+	if (t->class == CLASS_APP)
+		ctx->nr_live_apps--;
+	release_cpu(ctx, t);
+	task_yield(t);
+	g_assert_not_reached();
+}
+
+/* Give way if the time of something else has come. Kernel: cond_resched(), return to user mode. */
+void task_checkpoint(struct rs_ctx *ctx)
+{
+	struct task *t = ctx->cur, *next = g_queue_peek_head(&ctx->ready);
+
+	if (t->now < t->limit)
+		return;
+	if (next && (next->class < t->class || t->now >= t->slice_end)) {
+		t->state = TASK_READY;
+		t->ready_at = t->now;
+		release_cpu(ctx, t);
+		if (t->state == TASK_READY)
+			g_queue_insert_sorted(&ctx->ready, t, ready_order, NULL);
+	} else if (t->now >= t->slice_end) {
+		t->slice_end = t->now + ctx->cfg.timeslice_ns;
+	}
+	task_yield(t);
+}
+
+static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
+{
+	struct task *best = NULL;
+
+	*ret_next = UINT64_MAX;
+	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
+		struct task *t = ctx->cpus[i].cur;
+
+		if (!t)
+			continue;
+		if (!best || t->now < best->now || (t->now == best->now && t->id < best->id)) {
+			if (best)
+				*ret_next = MIN(*ret_next, best->now);
+			best = t;
+		} else {
+			*ret_next = MIN(*ret_next, t->now);
+		}
+	}
+	return best;
+}
+
+static bool anyone_starving(struct rs_ctx *ctx)
+{
+	for (uint32_t i = 0; i < ctx->nr_threads; i++)
+		if (ctx->thread[i] && ctx->thread[i]->state == TASK_STARVING)
+			return true;
+	return false;
+}
+
+static ns_t run_limit(struct rs_ctx *ctx, const struct task *t, ns_t event, ns_t other)
+{
+	const struct task *next = g_queue_peek_head(&ctx->ready);
+	ns_t limit = event;
+
+	if (other != UINT64_MAX)
+		limit = MIN(limit, other + ctx->cfg.quantum_ns + 1);
+	if (next)
+		limit = MIN(limit, next->class < t->class ? t->now : t->slice_end);
+	return limit;
+}
+
+void sched_run(struct rs_ctx *ctx)
+{
+	while (!ctx->error) {
+		ns_t when = UINT64_MAX, other;
+		bool event = event_peek(ctx, &when);
+		struct task *t = lowest_clock(ctx, &other);
+
+		if (anyone_starving(ctx))
+			return;
+		if (ctx->trace_over && !ctx->nr_live_apps)
+			return;
+		if (event && (!t || when <= t->now)) {
+			event_run_next(ctx);
+			continue;
+		}
+		if (!t) {
+			g_autofree char *dump = sched_dump(ctx);
+
+			sched_fail(ctx, RS_ERROR_STALLED, "deadlock, every task waits: %s", dump);
+			return;
+		}
+		t->limit = run_limit(ctx, t, when, other);
+		task_switch_in(t);
+	}
+}
+
+void task_starve(struct rs_ctx *ctx)
+{
+	park(ctx, TASK_STARVING, "trace records");
+}
+
+char *sched_dump(struct rs_ctx *ctx)
+{
+	GString *s = g_string_new(NULL);
+	static const char *const class_name[] = { "kswapd", "flusher", "thread" };
+
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
+		const struct task *t = ctx->tasks[i];
+
+		if (t->state == TASK_DEAD || t->state == TASK_UNBORN)
+			continue;
+		g_string_append_printf(s, "%s%s %u at %" G_GUINT64_FORMAT " ns waits for %s",
+				       s->len ? "; " : "", class_name[t->class], t->tid, t->now,
+				       t->waiting_for ? t->waiting_for : "a CPU");
+	}
+	return g_string_free(s, FALSE);
+}
+
+void sched_fail(struct rs_ctx *ctx, enum rs_error code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (ctx->error)
+		return;
+	va_start(ap, fmt);
+	ctx->error = g_error_new_valist(RS_ERROR, code, fmt, ap);
+	va_end(ap);
+	if (ctx->cur)
+		ctx->cur->limit = 0;
+}

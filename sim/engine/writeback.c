@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * writeback.c - dirty file pages: the flusher thread, its limits, and writers that wait.
+ * Kernel: fs/fs-writeback.c, mm/page-writeback.c balance_dirty_pages(). Differs: a writer above
+ * the limit waits for the flusher in steps of up to HZ/5 instead of by its rate estimate.
+ */
+#include "sim/engine/engine.h"
+
+#define REQUEST_PAGES 256u
+#define MAX_PAUSE_NS 200000000u
+
+/* Dirtyable memory is what is free above the reserves plus the file lists. */
+void dirty_thresholds(struct rs_ctx *ctx, uint64_t *ret_background, uint64_t *ret_limit)
+{
+	uint64_t dirtyable = 0;
+
+	for (uint32_t n = 0; n < ctx->m.nr_nodes; n++) {
+		for (unsigned z = 0; z < RS_NR_ZONES; z++) {
+			const struct zone *zone = &ctx->m.node[n].zone[z];
+			uint64_t reserve = zone->wmark[RS_WMARK_HIGH];
+
+			dirtyable += zone->free > reserve ? zone->free - reserve : 0;
+			dirtyable += zone->nr_lru[RS_INACTIVE_FILE] + zone->nr_lru[RS_ACTIVE_FILE];
+		}
+	}
+	*ret_limit = dirtyable * ctx->cfg.dirty_ratio / 100;
+	*ret_background = dirtyable * ctx->cfg.dirty_background_ratio / 100;
+	if (*ret_background >= *ret_limit)
+		*ret_background = *ret_limit / 2;
+}
+
+/* Up to max dirty pages of the file in index order, in requests of neighbours. */
+void writeback_file(struct rs_ctx *ctx, uint32_t id, uint64_t max)
+{
+	pfn_t run[REQUEST_PAGES];
+	uint32_t n = 0;
+	uint64_t last = 0, done = 0;
+
+	for (uint64_t c = 0; c < ctx->m.file[id].nr_chunks && ctx->m.file[id].nr_dirty && done < max; c++) {
+		for (uint32_t i = 0; i < CACHE_CHUNK && done < max; i++) {
+			struct cache_chunk *chunk = ctx->m.file[id].chunk[c];
+			uint64_t index = c * CACHE_CHUNK + i;
+			pfn_t pfn;
+
+			if (!chunk || !chunk->nr_dirty)
+				break;
+			pfn = file_page(&ctx->m.file[id], index);
+			if (!pfn || (ctx->m.folios[pfn].flags & (PG_dirty | PG_writeback | PG_locked)) != PG_dirty)
+				continue;
+			if (n && (index != last + 1 || n == REQUEST_PAGES)) {
+				device_write(ctx, &ctx->disk_dev, run, n);
+				n = 0;
+			}
+			folio_clear_dirty(ctx, pfn);
+			clean_ptes(ctx, pfn);
+			folio_start_writeback(ctx, pfn);
+			run[n++] = pfn;
+			last = index;
+			done++;
+		}
+	}
+	if (n)
+		device_write(ctx, &ctx->disk_dev, run, n);
+	ctx->m.file[id].disk_pages = MAX(ctx->m.file[id].disk_pages, ctx->m.file[id].pages);
+}
+
+void wakeup_flusher(struct rs_ctx *ctx)
+{
+	ctx->flusher_wanted = true;
+	if (ctx->flusher->state == TASK_WAITING)
+		task_wake(ctx, ctx->flusher, ctx->cur ? ctx->cur->now : ctx->now);
+}
+
+static void write_files(struct rs_ctx *ctx, bool all, ns_t older_than)
+{
+	for (uint32_t id = 0; id < ctx->m.nr_files; id++) {
+		const struct file *f = &ctx->m.file[id];
+
+		if (f->nr_dirty && (all || f->dirtied_at <= older_than))
+			writeback_file(ctx, id, UINT64_MAX);
+		task_checkpoint(ctx);
+	}
+}
+
+void flusher_main(struct task *t)
+{
+	struct rs_ctx *ctx = t->ctx;
+	ns_t period = ctx->cfg.dirty_writeback_centisecs * 10000000ull;
+	ns_t expire = ctx->cfg.dirty_expire_centisecs * 10000000ull;
+
+	for (;;) {
+		uint64_t background, limit;
+		bool wanted = ctx->flusher_wanted;
+
+		ctx->flusher_wanted = false;
+		dirty_thresholds(ctx, &background, &limit);
+		if (wanted || ctx->m.nr_dirty > background)
+			write_files(ctx, true, 0);
+		else if (t->now > expire)
+			write_files(ctx, false, t->now - expire);
+		if (ctx->flusher_wanted)
+			continue;
+		if (ctx->m.nr_dirty && period)
+			task_sleep(ctx, period, WAIT_SLEEP, "the next writeback");
+		else
+			task_wait(ctx, WAIT_SLEEP, "dirty pages");
+	}
+}
+
+void balance_dirty_pages(struct rs_ctx *ctx)
+{
+	uint64_t background, limit, dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
+
+	/* The flusher's timer runs from the first dirty page on. */
+	if (ctx->m.nr_dirty == 1 && ctx->flusher->state == TASK_WAITING)
+		task_wake(ctx, ctx->flusher, ctx->cur->now);
+	if (ctx->cur->nr_dirtied++ % 32)
+		return;
+	dirty_thresholds(ctx, &background, &limit);
+	if (ctx->m.nr_dirty > background && !ctx->flusher_wanted)
+		wakeup_flusher(ctx);
+	while (dirty > (background + limit) / 2 && dirty > limit && !ctx->cur->killed) {
+		wakeup_flusher(ctx);
+		task_sleep(ctx, MAX_PAUSE_NS / 20, WAIT_DIRTY, "dirty pages to be written");
+		dirty_thresholds(ctx, &background, &limit);
+		dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
+	}
+}

@@ -389,6 +389,8 @@ bool rs_folio_mapped(struct rs_ctx *, pfn_t);
 void rs_folio_mark_dirty(struct rs_ctx *, pfn_t); /* a dirty PTE bit moves to the folio */
 void rs_wakeup_flusher(struct rs_ctx *);
 void rs_throttle(struct rs_ctx *, uint8_t nid, const char *reason); /* reclaim_throttle() */
+/* Send off the swap writes held back so far. Kernel: blk_finish_plug(). */
+void rs_flush_plug(struct rs_ctx *);
 bool rs_has_fatal_signal(struct rs_ctx *);
 
 /* ---- page tables ---- */

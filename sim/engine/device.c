@@ -93,6 +93,12 @@ static void write_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
 	g_free(io);
 }
 
+void event_discard(struct event *e)
+{
+	if (e->fn == read_done || e->fn == write_done)
+		g_free(e->arg);
+}
+
 static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_t n, uint64_t bytes, bool write)
 {
 	struct io *io = g_malloc(sizeof(*io) + n * sizeof(*pfn));

@@ -14,6 +14,9 @@
 
 #include <reclaimsim/sim.h>
 
+#include <gmodule.h>
+
+#include "sim/base/rng.h"
 #include "sim/mm/machine.h"
 #include "sim/report/result.h"
 
@@ -29,6 +32,7 @@ struct segment {
 	const struct rs_record *records;
 	uint32_t pos, n, sub; /* sub: pages of records[pos] already done */
 	const struct rs_map *maps;
+	uint32_t nr_maps;
 	uint64_t line;
 	struct rs_record *owned; /* copies, freed with the segment */
 	struct rs_map *owned_maps;
@@ -55,10 +59,12 @@ struct task {
 	uint32_t cpu;
 	const char *waiting_for; /* for dumps */
 	pfn_t wait_pfn;
-	struct task *next_waiter;
+	struct task *wait_thread;
+	enum wait_kind wait_kind;
+	uint32_t process, cpu_hint;
 	struct mm *mm;
 	GQueue segments;
-	bool input_closed; /* EXIT was executed, or the trace is over */
+	bool input_closed; /* no more records will come */
 
 	bool memalloc;	/* PF_MEMALLOC: in reclaim */
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
@@ -140,6 +146,12 @@ struct lru_lock {
 	ns_t free_at;
 };
 
+/* A thread number of the trace and the task that it means at this point. */
+struct thread_slot {
+	struct task *task;
+	bool open;
+};
+
 struct rs_ctx {
 	struct machine m; /* first */
 	struct rs_config cfg;
@@ -151,8 +163,14 @@ struct rs_ctx {
 
 	struct task **tasks;
 	uint32_t nr_tasks;
-	struct task **thread; /* by thread number of the trace */
-	uint32_t nr_threads, nr_live_apps;
+	struct thread_slot *thread; /* by thread number of the trace */
+	struct mm **process;	    /* by process number; NULL: none now */
+	uint32_t *process_threads;  /* threads it has at this point of the trace */
+	uint32_t nr_threads, nr_processes, nr_live_apps, nr_starving, feed_thread;
+	ns_t last_app_ns; /* when an application last ran */
+	ns_t hit_ns;
+	char *place;
+	struct segment *cur_segment;
 	struct task *cur;
 	struct task *kswapd[RS_MAX_NODES], *flusher;
 	struct cpu *cpus;
@@ -161,11 +179,9 @@ struct rs_ctx {
 	GArray *events; /* heap of struct event */
 	uint64_t event_seq;
 	ns_t now; /* time of the event being handled, or of the last task that ran */
-	uint64_t feeding_thread;
-	bool trace_over;
+	bool trace_over, started, policy_ready;
 	GError *error; /* ends the run */
 	const struct rs_trace *trace;
-	uint64_t queued_records;
 
 	struct device swap_dev, disk_dev;
 	struct lru_lock *lru_locks; /* by lruvec id */
@@ -191,7 +207,7 @@ struct rs_ctx {
 	ns_t reclaim_ns;
 	uint64_t own_counter[64];
 	struct rs_result *result;
-	uint64_t policy_rng[4];
+	struct rs_rng policy_rng;
 	ns_t last_flush;
 };
 
@@ -229,7 +245,8 @@ void app_main(struct task *);
 
 /* fault.c: the access of a region's page that the hit loop cannot serve. */
 enum fault_result { FAULT_DONE, FAULT_OOM, FAULT_RETRY };
-void handle_fault(struct rs_ctx *, struct region *, uint64_t page, bool write);
+/* True: a huge mapping has served the access; else it is to be tried again. */
+bool handle_fault(struct rs_ctx *, struct region *, uint64_t page, bool write);
 void return_to_user(struct rs_ctx *); /* memory.high, signals, other tasks */
 void count_fault(struct rs_ctx *, struct mm *, enum rs_event);
 /* One PTE of vma maps the page frame; its folio's first mapping is accounted. */
@@ -247,12 +264,15 @@ enum fault_result do_file_fault(struct rs_ctx *, struct mm *, struct rs_vma *, u
 enum fault_result do_huge_anonymous(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn);
 bool leaf_access(struct rs_ctx *, struct mm *, uint64_t vpn, bool write);
 void split_huge_pmd(struct rs_ctx *, struct mm *, uint32_t table);
+void split_huge_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
+void zap_huge(struct rs_ctx *, struct mm *, uint32_t table);
 bool split_folio(struct rs_ctx *, pfn_t);
 
 /* fileio.c, readahead.c */
 void file_read(struct rs_ctx *, uint32_t file, uint32_t handle, uint64_t page, uint32_t n);
 void file_write(struct rs_ctx *, uint32_t file, uint32_t handle, uint64_t page, uint32_t n);
 void file_fsync(struct rs_ctx *, uint32_t file);
+void file_truncate(struct rs_ctx *, uint32_t file, uint64_t pages);
 void file_drop(struct rs_ctx *, uint32_t file, uint64_t from, uint64_t to, bool truncate);
 pfn_t file_add_page(struct rs_ctx *, uint32_t file, uint64_t index, bool for_write);
 void file_read_pages(struct rs_ctx *, uint32_t file, uint64_t start, uint64_t n, uint64_t marker);
@@ -278,6 +298,7 @@ void plug_flush(struct rs_ctx *);
 
 /* device.c */
 void devices_init(struct rs_ctx *);
+void event_discard(struct event *); /* at the end: what nobody waits for any more */
 void device_read(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
 void device_write(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
 
@@ -330,7 +351,7 @@ void kswapd_main(struct task *);
 bool allow_direct_reclaim(struct rs_ctx *, uint8_t nid);
 void wake_throttled(struct rs_ctx *);
 void reclaim_check(struct rs_ctx *); /* debug builds: whole machine */
-uint32_t reclaim_folio_list(struct rs_ctx *, const pfn_t *, uint32_t n); /* MADV_PAGEOUT */
+uint32_t reclaim_folio_list(struct rs_ctx *, struct rs_isolated *); /* MADV_PAGEOUT */
 void flusher_main(struct task *);
 void wakeup_flusher(struct rs_ctx *);
 void balance_dirty_pages(struct rs_ctx *);
@@ -347,16 +368,22 @@ bool op_mmap(struct rs_ctx *, struct task *, uint32_t region, const struct rs_ma
 bool op_munmap(struct rs_ctx *, struct task *, uint32_t region, uint64_t page, uint64_t n);
 bool op_mprotect(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_madvise(struct rs_ctx *, struct task *, const struct rs_record *);
+void op_fadvise(struct rs_ctx *, const struct rs_record *);
+bool op_mbind(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_mlock(struct rs_ctx *, struct task *, const struct rs_record *);
 void zap_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
 bool op_fork(struct rs_ctx *, struct task *, uint32_t thread);
 void op_exec(struct rs_ctx *, struct task *);
 void op_exit(struct rs_ctx *, struct task *);
 bool op_memcg(struct rs_ctx *, struct task *, const char *path);
-struct task *thread_get(struct rs_ctx *, uint32_t thread);
-struct task *thread_start(struct rs_ctx *, uint32_t thread, struct mm *, ns_t when);
 void mm_destroy(struct rs_ctx *, struct mm *);
 struct mm *mm_create(struct rs_ctx *, uint16_t memcg);
+
+/* feed.c */
+bool feed(struct rs_ctx *, const struct rs_batch *);
+void segment_free(struct segment *);
+void start_thread(struct rs_ctx *, struct task *, struct mm *, ns_t when);
+void lruvecs_online(struct rs_ctx *, uint32_t first_memcg); /* sim.c: the policy's part of new ones */
 
 /* lock.c */
 void mmap_read_lock(struct rs_ctx *, struct mm *);

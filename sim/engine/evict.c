@@ -239,6 +239,7 @@ uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *l
 		uint32_t nr = folio_nr_pages(folio_of(ctx, pfn));
 		enum outcome o = try_one(ctx, &e, pfn);
 
+		sc->nr_scanned += nr;
 		if (o == FREED) {
 			freed[nr_freed++] = pfn;
 			pages += nr;

@@ -124,18 +124,18 @@ static void remember_table(struct rs_ctx *ctx, struct mm *mm, struct region *r, 
 	r->table[(vpn >> 9) - (r->start >> 9)] = mm_table(&ctx->m, mm, vpn);
 }
 
-void handle_fault(struct rs_ctx *ctx, struct region *r, uint64_t page, bool write)
+bool handle_fault(struct rs_ctx *ctx, struct region *r, uint64_t page, bool write)
 {
 	struct task *t = ctx->cur;
 	struct mm *mm = t->mm;
 	uint64_t vpn = r->start + page;
 	enum fault_result result;
-	bool tried = false;
+	bool tried = false, leaf = false;
 
 	/* Not a fault at all: only the region does not know the page table yet. */
 	if (!r->table[(vpn >> 9) - (r->start >> 9)] && mm_table(&ctx->m, mm, vpn)) {
 		remember_table(ctx, mm, r, vpn);
-		return;
+		return false;
 	}
 	mmap_read_lock(ctx, mm);
 	t->in_fault = true;
@@ -153,9 +153,12 @@ void handle_fault(struct rs_ctx *ctx, struct region *r, uint64_t page, bool writ
 	t->in_fault = false;
 	t->fault_vma = NULL;
 	mmap_read_unlock(ctx, mm);
-	if (!ctx->error)
+	if (!ctx->error && !t->killed) {
 		remember_table(ctx, mm, r, vpn);
+		leaf = ctx->m.pmd[mm_table(&ctx->m, mm, vpn)] & RS_PMD_LEAF;
+	}
 	return_to_user(ctx);
+	return leaf;
 }
 
 void return_to_user(struct rs_ctx *ctx)

@@ -231,3 +231,16 @@ void file_drop(struct rs_ctx *ctx, uint32_t id, uint64_t from, uint64_t to, bool
 		f = &ctx->m.file[id];
 	}
 }
+
+void file_truncate(struct rs_ctx *ctx, uint32_t id, uint64_t pages)
+{
+	struct file *f = &ctx->m.file[id];
+
+	if (pages < f->pages)
+		file_drop(ctx, id, pages, f->pages, true);
+	else
+		file_grow(f, pages);
+	f = &ctx->m.file[id];
+	f->pages = MAX(pages, 0);
+	f->disk_pages = MIN(f->disk_pages, pages);
+}

@@ -306,3 +306,22 @@ uint64_t try_to_free_mem_cgroup_pages(struct rs_ctx *ctx, uint16_t memcg, uint64
 
 	return run(ctx, ctx->cur->nid, &sc);
 }
+
+/* Kernel: reclaim_pages() for MADV_PAGEOUT: these folios, whoever referenced them. */
+uint32_t reclaim_folio_list(struct rs_ctx *ctx, struct rs_isolated *list)
+{
+	struct rs_scan sc = { .nr_to_reclaim = list->n, .reclaim_idx = RS_NR_ZONES - 1, .gfp_io = true,
+			      .gfp_fs = true, .may_writepage = true, .may_unmap = true, .may_swap = true,
+			      .no_demotion = true, .swappiness = -1 };
+	struct rs_reclaim_stat stat = { 0 };
+	uint32_t freed;
+
+	if (!list->n)
+		return 0;
+	freed = rs_shrink_folios(ctx, ctx->m.folios[list->pfn[0]].nid, list, &sc, &stat, true);
+	for (uint32_t i = 0; i < list->n; i++) {
+		ctx->m.folios[list->pfn[i]].flags &= ~(uint32_t)PG_active;
+		rs_putback(ctx, list->pfn[i]);
+	}
+	return freed;
+}

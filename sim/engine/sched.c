@@ -12,6 +12,8 @@
 
 #include <stdarg.h>
 
+#define STALL_NS 3600000000000ull
+
 static gint ready_order(gconstpointer a, gconstpointer b, gpointer unused)
 {
 	const struct task *x = a, *y = b;
@@ -108,6 +110,7 @@ void task_wait(struct rs_ctx *ctx, enum wait_kind kind, const char *what)
 	struct task *t = ctx->cur;
 	ns_t from = t->now;
 
+	t->wait_kind = kind;
 	park(ctx, TASK_WAITING, what);
 	t->wait_ns[kind] += t->ready_at - from;
 }
@@ -182,14 +185,6 @@ static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
 	return best;
 }
 
-static bool anyone_starving(struct rs_ctx *ctx)
-{
-	for (uint32_t i = 0; i < ctx->nr_threads; i++)
-		if (ctx->thread[i] && ctx->thread[i]->state == TASK_STARVING)
-			return true;
-	return false;
-}
-
 static ns_t run_limit(struct rs_ctx *ctx, const struct task *t, ns_t event, ns_t other)
 {
 	const struct task *next = g_queue_peek_head(&ctx->ready);
@@ -202,6 +197,26 @@ static ns_t run_limit(struct rs_ctx *ctx, const struct task *t, ns_t event, ns_t
 	return limit;
 }
 
+/*
+ * Timers alone never end: if every application waits, and not because it wants to, for an hour of
+ * simulated time, nobody will wake it.
+ */
+static bool stalled(struct rs_ctx *ctx, const struct task *running, ns_t when)
+{
+	if (running && running->class == CLASS_APP)
+		ctx->last_app_ns = running->now;
+	if (when < ctx->last_app_ns + STALL_NS || !ctx->nr_live_apps)
+		return false;
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
+		const struct task *t = ctx->tasks[i];
+
+		if (t->class == CLASS_APP && (t->state == TASK_RUNNING || t->state == TASK_READY ||
+					      (t->state == TASK_WAITING && t->wait_kind == WAIT_SLEEP)))
+			return false;
+	}
+	return true;
+}
+
 void sched_run(struct rs_ctx *ctx)
 {
 	while (!ctx->error) {
@@ -209,15 +224,15 @@ void sched_run(struct rs_ctx *ctx)
 		bool event = event_peek(ctx, &when);
 		struct task *t = lowest_clock(ctx, &other);
 
-		if (anyone_starving(ctx))
+		if (ctx->nr_starving && !ctx->trace_over)
 			return;
-		if (ctx->trace_over && !ctx->nr_live_apps)
+		if (ctx->trace_over && ctx->nr_starving == ctx->nr_live_apps)
 			return;
-		if (event && (!t || when <= t->now)) {
+		if (event && (!t || when <= t->now) && !stalled(ctx, t, when)) {
 			event_run_next(ctx);
 			continue;
 		}
-		if (!t) {
+		if (!t || when <= t->now) {
 			g_autofree char *dump = sched_dump(ctx);
 
 			sched_fail(ctx, RS_ERROR_STALLED, "deadlock, every task waits: %s", dump);
@@ -230,6 +245,7 @@ void sched_run(struct rs_ctx *ctx)
 
 void task_starve(struct rs_ctx *ctx)
 {
+	ctx->nr_starving++;
 	park(ctx, TASK_STARVING, "trace records");
 }
 

@@ -74,18 +74,9 @@ struct task *task_new(struct rs_ctx *ctx, enum task_class class, void (*main)(st
 	return t;
 }
 
-static void free_segment(gpointer p)
-{
-	struct segment *s = p;
-
-	g_free(s->owned);
-	g_free(s->owned_maps);
-	g_free(s);
-}
-
 void task_free(struct task *t)
 {
-	g_queue_clear_full(&t->segments, free_segment);
+	g_queue_clear_full(&t->segments, (GDestroyNotify)segment_free);
 	munmap(t->fiber->stack, STACK_SIZE);
 	g_free(t->fiber);
 	g_free(t);

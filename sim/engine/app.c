@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * app.c - a thread of the trace: the hit loop, and everything else its records ask for.
+ *
+ * A hit touches the PTE word and the PMD byte and nothing more; its time is added up and given to
+ * the clock when the run of hits ends.
+ */
+#include "sim/engine/engine.h"
+
+static void advance(struct rs_ctx *ctx, struct task *t, uint64_t hits)
+{
+	t->now += hits * ctx->hit_ns;
+	t->accesses += hits;
+	ctx->nr_accesses += hits;
+	ctx->activity_calls[RS_COST_HIT] += hits;
+	ctx->activity_ns[RS_COST_HIT] += hits * ctx->cfg.cost[RS_COST_HIT];
+}
+
+/* Where the region lies for this thread, or NULL with the error set. */
+static struct region *record_region(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
+{
+	struct region *region = r->object < t->mm->nr_regions ? &t->mm->regions[r->object] : NULL;
+
+	if (region && region->mapped && (uint64_t)r->page + r->count <= region->pages)
+		return region;
+	sched_fail(ctx, RS_ERROR_INPUT, "%s: access to a region that is not mapped there", trace_place(ctx));
+	return NULL;
+}
+
+/* Hits the clock allows before something else is due. */
+static uint64_t hits_to_limit(const struct rs_ctx *ctx, const struct task *t)
+{
+	if (t->now >= t->limit)
+		return 0;
+	return ctx->hit_ns ? (t->limit - t->now + ctx->hit_ns - 1) / ctx->hit_ns : UINT64_MAX;
+}
+
+/*
+ * Run loads and stores until another kind of record, a miss or the limit. Returns true on a miss;
+ * the record at pos, page sub of it, is then to be faulted in.
+ */
+static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
+{
+	uint32_t *const ptes = ctx->m.pte;
+	uint8_t *const pmds = ctx->m.pmd;
+	uint64_t budget = hits_to_limit(ctx, t), left = budget;
+	const struct rs_record *r = s->records + s->pos, *end = s->records + s->n;
+	uint32_t sub = s->sub;
+	bool miss = false;
+
+	for (; r < end && r->op <= RS_OP_STORE && r->op; r++, sub = 0) {
+		const bool store = r->op == RS_OP_STORE;
+		const uint32_t need = store ? RS_PTE_PRESENT | RS_PTE_WRITE : RS_PTE_PRESENT;
+		const uint32_t set = store ? RS_PTE_YOUNG | RS_PTE_DIRTY : RS_PTE_YOUNG;
+		struct region *region = record_region(ctx, t, r);
+		uint64_t v;
+
+		if (!region)
+			break;
+		v = (region->start & 511) + r->page;
+		for (; sub < r->count && left; sub++, left--) {
+			uint32_t table = region->table[(v + sub) >> 9];
+			size_t i = (size_t)table << 9 | ((v + sub) & 511);
+
+			if ((ptes[i] & need) != need) {
+				miss = true;
+				break;
+			}
+			ptes[i] |= set;
+			pmds[table] |= RS_PMD_YOUNG;
+		}
+		if (sub < r->count)
+			break;
+		ctx->nr_ops++;
+	}
+	s->pos = r - s->records;
+	s->sub = sub;
+	advance(ctx, t, budget - left);
+	return miss;
+}
+
+static void fault_record(struct rs_ctx *ctx, struct task *t, struct segment *s)
+{
+	const struct rs_record *r = s->records + s->pos;
+	struct region *region = record_region(ctx, t, r);
+
+	if (!region)
+		return;
+	/* A huge mapping serves the access itself; otherwise the hit loop tries again. */
+	if (!handle_fault(ctx, region, (uint64_t)r->page + s->sub, r->op == RS_OP_STORE))
+		return;
+	advance(ctx, t, 1);
+	if (++s->sub == r->count) {
+		s->sub = 0;
+		s->pos++;
+		ctx->nr_ops++;
+	}
+}
+
+static void sleep_until(struct rs_ctx *ctx, ns_t when)
+{
+	if (when > ctx->cur->now)
+		task_sleep(ctx, when - ctx->cur->now, WAIT_SLEEP, "its time");
+}
+
+static void wait_thread(struct rs_ctx *ctx, struct task *t, uint32_t thread)
+{
+	struct task *other = thread < ctx->nr_threads ? ctx->thread[thread].task : NULL;
+
+	while (other && other != t && other->state != TASK_DEAD && !t->killed) {
+		t->wait_thread = other;
+		task_wait(ctx, WAIT_THREAD, "another thread");
+		t->wait_thread = NULL;
+	}
+}
+
+static void io_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
+{
+	t->accesses += r->count;
+	ctx->nr_accesses += r->count;
+	if (r->op == RS_OP_READ)
+		file_read(ctx, r->object, r->arg, r->page, r->count);
+	else
+		file_write(ctx, r->object, r->arg, r->page, r->count);
+}
+
+static void compute(struct rs_ctx *ctx, struct task *t, ns_t ns)
+{
+	while (ns && !ctx->error) {
+		ns_t step = MIN(ns, t->now < t->limit ? t->limit - t->now : 1);
+
+		t->now += step;
+		ns -= step;
+		task_checkpoint(ctx);
+	}
+}
+
+static void other_record(struct rs_ctx *ctx, struct task *t, const struct segment *s)
+{
+	const struct rs_record *r = s->records + s->pos;
+
+	switch (r->op) {
+	case RS_OP_READ:
+	case RS_OP_WRITE:
+		io_record(ctx, t, r);
+		break;
+	case RS_OP_MMAP:
+		op_mmap(ctx, t, r->object, &s->maps[r->value]);
+		break;
+	case RS_OP_MUNMAP:
+		op_munmap(ctx, t, r->object, r->page, r->count);
+		break;
+	case RS_OP_MPROTECT:
+		op_mprotect(ctx, t, r);
+		break;
+	case RS_OP_MADVISE:
+		op_madvise(ctx, t, r);
+		break;
+	case RS_OP_MLOCK:
+		op_mlock(ctx, t, r);
+		break;
+	case RS_OP_MBIND:
+		op_mbind(ctx, t, r);
+		break;
+	case RS_OP_FADVISE:
+		op_fadvise(ctx, r);
+		break;
+	case RS_OP_FSYNC:
+		file_fsync(ctx, r->object);
+		break;
+	case RS_OP_TRUNCATE:
+		file_truncate(ctx, r->object, r->page);
+		break;
+	case RS_OP_MARK:
+		flush_stats_reader(ctx);
+		take_snapshot(ctx, rs_trace_name(ctx->trace, RS_NAME_MARK, r->object));
+		break;
+	case RS_OP_FORK:
+		op_fork(ctx, t, r->object);
+		break;
+	case RS_OP_EXEC:
+		op_exec(ctx, t);
+		break;
+	case RS_OP_EXIT:
+		op_exit(ctx, t);
+		break;
+	case RS_OP_MEMCG:
+		op_memcg(ctx, t, rs_trace_name(ctx->trace, RS_NAME_MEMCG, r->object));
+		break;
+	case RS_OP_CPU:
+		compute(ctx, t, r->value);
+		break;
+	case RS_OP_SLEEP:
+		sleep_until(ctx, t->now + r->value);
+		break;
+	case RS_OP_TIME:
+		sleep_until(ctx, r->value);
+		break;
+	case RS_OP_WAIT:
+		wait_thread(ctx, t, r->object);
+		break;
+	default: /* files are defined when they are fed */
+		break;
+	}
+}
+
+/* The next segment with something to do; waits for input. The trace ends with threads waiting so. */
+static struct segment *next_segment(struct rs_ctx *ctx, struct task *t)
+{
+	for (;;) {
+		struct segment *s = g_queue_peek_head(&t->segments);
+
+		if (s && s->pos < s->n)
+			return s;
+		if (s) {
+			segment_free(g_queue_pop_head(&t->segments));
+			continue;
+		}
+		task_starve(ctx);
+	}
+}
+
+void app_main(struct task *t)
+{
+	struct rs_ctx *ctx = t->ctx;
+
+	for (;;) {
+		struct segment *s = next_segment(ctx, t);
+		uint8_t op = s->records[s->pos].op;
+
+		if (op == RS_OP_LOAD || op == RS_OP_STORE) {
+			if (run_hits(ctx, t, s))
+				fault_record(ctx, t, s);
+		} else {
+			if (op != RS_OP_FILE)
+				ctx->nr_ops++;
+			ctx->cur_segment = s;
+			other_record(ctx, t, s);
+			s->pos++;
+			return_to_user(ctx);
+		}
+		task_checkpoint(ctx);
+	}
+}
+
+const char *trace_place(struct rs_ctx *ctx)
+{
+	struct segment *s = ctx->cur ? g_queue_peek_head(&ctx->cur->segments) : NULL;
+
+	g_free(ctx->place);
+	ctx->place = s ? g_strdup_printf("record %" PRIu64, s->line + s->pos) : g_strdup("trace");
+	return ctx->place;
+}

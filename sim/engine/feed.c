@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * feed.c - records from the trace to the threads they belong to. A batch is used in place; what a
+ * thread has not run when the next one comes is copied.
+ */
+#include "sim/engine/engine.h"
+
+#define MAX_QUEUED (64u << 20) /* records, 1 GiB */
+
+void segment_free(struct segment *s)
+{
+	if (!s)
+		return;
+	g_free(s->owned);
+	g_free(s->owned_maps);
+	g_free(s);
+}
+
+static struct thread_slot *thread_slot(struct rs_ctx *ctx, uint32_t thread)
+{
+	if (thread >= ctx->nr_threads) {
+		uint32_t n = MAX(thread + 1, ctx->nr_threads * 2);
+
+		ctx->thread = g_renew(struct thread_slot, ctx->thread, n);
+		for (uint32_t i = ctx->nr_threads; i < n; i++)
+			ctx->thread[i] = (struct thread_slot){ 0 };
+		ctx->nr_threads = n;
+	}
+	return &ctx->thread[thread];
+}
+
+static struct mm **process_slot(struct rs_ctx *ctx, uint32_t process)
+{
+	if (process >= ctx->nr_processes) {
+		uint32_t n = MAX(process + 1, ctx->nr_processes * 2);
+
+		ctx->process = g_renew(struct mm *, ctx->process, n);
+		ctx->process_threads = g_renew(uint32_t, ctx->process_threads, n);
+		for (uint32_t i = ctx->nr_processes; i < n; i++) {
+			ctx->process[i] = NULL;
+			ctx->process_threads[i] = 0;
+		}
+		ctx->nr_processes = n;
+	}
+	return &ctx->process[process];
+}
+
+/* A thread begins in the order of the trace; its task may still have to be born by a fork. */
+static struct task *open_thread(struct rs_ctx *ctx, uint32_t thread, uint32_t process)
+{
+	struct thread_slot *slot = thread_slot(ctx, thread);
+	struct task *t = task_new(ctx, CLASS_APP, app_main);
+
+	t->tid = thread;
+	t->state = TASK_UNBORN;
+	t->process = process;
+	t->cpu_hint = thread % ctx->nr_cpus;
+	slot->task = t;
+	slot->open = true;
+	process_slot(ctx, process);
+	ctx->process_threads[process]++;
+	return t;
+}
+
+void start_thread(struct rs_ctx *ctx, struct task *t, struct mm *mm, ns_t when)
+{
+	t->mm = mm;
+	t->nid = ctx->cpus[t->cpu_hint].nid;
+	mm->users++;
+	ctx->process[t->process] = mm;
+	ctx->nr_live_apps++;
+	task_wake(ctx, t, when);
+}
+
+/* RS_OP_THREAD: go on with that thread, or begin it. */
+static void switch_thread(struct rs_ctx *ctx, const struct rs_record *r)
+{
+	struct thread_slot *slot = thread_slot(ctx, r->object);
+	struct mm **mm;
+
+	if (!slot->open) {
+		mm = process_slot(ctx, r->arg);
+		if (!ctx->process_threads[r->arg])
+			*mm = NULL; /* the last one of that number is over, in the trace at least */
+		if (!*mm)
+			*mm = mm_create(ctx, ctx->m.trace_memcg);
+		start_thread(ctx, open_thread(ctx, r->object, r->arg), *mm, ctx->now);
+	}
+	ctx->feed_thread = r->object;
+}
+
+static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t from, uint32_t to)
+{
+	struct task *t = ctx->thread[ctx->feed_thread].task;
+	struct segment *s;
+
+	if (from == to)
+		return;
+	s = g_new0(struct segment, 1);
+	s->records = b->records + from;
+	s->n = to - from;
+	s->maps = b->maps;
+	s->nr_maps = b->nr_maps;
+	s->line = b->line + from;
+	g_queue_push_tail(&t->segments, s);
+	if (t->state == TASK_STARVING) {
+		ctx->nr_starving--;
+		task_wake(ctx, t, t->now);
+	}
+}
+
+static bool define_file(struct rs_ctx *ctx, const struct rs_record *r)
+{
+	return machine_define_file(&ctx->m, r->object, r->value, !(r->arg & 1), &ctx->error);
+}
+
+/* What decides whose records these are is done here, in the order of the trace. */
+static bool distribute(struct rs_ctx *ctx, const struct rs_batch *b)
+{
+	uint32_t from = 0;
+
+	for (uint32_t i = 0; i < b->nr_records; i++) {
+		const struct rs_record *r = &b->records[i];
+
+		if (r->op <= RS_OP_WRITE)
+			continue;
+		if (r->op == RS_OP_FILE && !define_file(ctx, r))
+			return false;
+		if (r->op == RS_OP_FORK)
+			open_thread(ctx, r->object, r->arg);
+		if (r->op == RS_OP_THREAD) {
+			push_segment(ctx, b, from, i);
+			switch_thread(ctx, r);
+			from = i + 1;
+		}
+		if (r->op == RS_OP_EXIT) {
+			struct thread_slot *slot = &ctx->thread[ctx->feed_thread];
+
+			slot->open = false;
+			ctx->process_threads[slot->task->process]--;
+			push_segment(ctx, b, from, i + 1);
+			slot->task->input_closed = true;
+			from = i + 1;
+		}
+	}
+	if (from < b->nr_records && !ctx->thread[ctx->feed_thread].open) {
+		g_set_error(&ctx->error, RS_ERROR, RS_ERROR_INPUT,
+			    "record %" PRIu64 ": records of a thread that has ended", b->line + from);
+		return false;
+	}
+	push_segment(ctx, b, from, b->nr_records);
+	return true;
+}
+
+/* The batch is about to go: keep what has not run yet. */
+static bool keep_rest(struct rs_ctx *ctx)
+{
+	uint64_t kept = 0;
+
+	for (uint32_t i = 0; i < ctx->nr_threads; i++) {
+		struct task *t = ctx->thread[i].task;
+
+		for (GList *l = t && t->state != TASK_DEAD ? t->segments.head : NULL; l; l = l->next) {
+			struct segment *s = l->data;
+
+			kept += s->n - s->pos;
+			if (s->owned)
+				continue;
+			s->owned = g_memdup2(s->records + s->pos, (s->n - s->pos) * sizeof(*s->records));
+			s->owned_maps = g_memdup2(s->maps, s->nr_maps * sizeof(*s->maps));
+			s->records = s->owned;
+			s->maps = s->owned_maps;
+			s->line += s->pos;
+			s->n -= s->pos;
+			s->pos = 0;
+		}
+	}
+	if (kept <= MAX_QUEUED)
+		return true;
+	g_set_error(&ctx->error, RS_ERROR, RS_ERROR_INPUT,
+		    "threads lie too far apart in the trace: more than %u records wait for the one that is "
+		    "behind; end threads with 'exit'", MAX_QUEUED);
+	return false;
+}
+
+bool feed(struct rs_ctx *ctx, const struct rs_batch *b)
+{
+	if (!distribute(ctx, b))
+		return false;
+	sched_run(ctx);
+	return !ctx->error && keep_rest(ctx);
+}

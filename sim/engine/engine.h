@@ -201,7 +201,7 @@ struct rs_ctx {
 	uint32_t swap_ra_hits;
 	uint64_t swap_ra_prev, swap_ra_win;
 
-	uint64_t nr_ops, nr_accesses, hits;
+	uint64_t nr_ops, nr_accesses, nr_reclaims;
 	ns_t activity_ns[RS_NR_COSTS];
 	uint64_t activity_calls[RS_NR_COSTS];
 	ns_t reclaim_ns;
@@ -251,6 +251,7 @@ void return_to_user(struct rs_ctx *); /* memory.high, signals, other tasks */
 void count_fault(struct rs_ctx *, struct mm *, enum rs_event);
 /* One PTE of vma maps the page frame; its folio's first mapping is accounted. */
 void map_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, pfn_t, uint32_t bits);
+void add_and_map(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, pfn_t);
 /* A new anonymous folio belongs at vpn of vma. */
 void set_anon_rmap(struct rs_ctx *, pfn_t, struct rs_vma *, uint64_t vpn);
 void fault_wait_folio(struct rs_ctx *, struct mm *, pfn_t); /* drops mmap_lock while it waits */

@@ -47,6 +47,18 @@ void set_anon_rmap(struct rs_ctx *ctx, pfn_t pfn, struct rs_vma *vma, uint64_t v
 	f->index = vma->pgoff + (vpn - vma->start);
 }
 
+/*
+ * A new anonymous page goes to the LRU and is mapped. It is locked meanwhile, so that a drained
+ * batch does not take it for a page that nobody uses.
+ */
+void add_and_map(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, pfn_t pfn)
+{
+	ctx->m.folios[pfn].flags |= PG_locked;
+	folio_add_lru(ctx, pfn);
+	map_page(ctx, mm, vma, vpn, pfn, RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
+	ctx->m.folios[pfn].flags &= ~(uint32_t)PG_locked;
+}
+
 void map_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, pfn_t pfn, uint32_t bits)
 {
 	struct machine *m = &ctx->m;

@@ -40,8 +40,7 @@ enum fault_result do_anonymous_page(struct rs_ctx *ctx, struct mm *mm, struct rs
 		folio_free(ctx, pfn);
 		return FAULT_DONE;
 	}
-	folio_add_lru(ctx, pfn);
-	map_page(ctx, mm, vma, vpn, pfn, RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
+	add_and_map(ctx, mm, vma, vpn, pfn);
 	return FAULT_DONE;
 }
 
@@ -68,7 +67,6 @@ static enum fault_result copy(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *
 	}
 	charge(ctx, RS_COST_FAULT_MINOR_ANON, 1);
 	table = mm_table(&ctx->m, mm, vpn);
-	folio_add_lru(ctx, pfn);
 	if (rs_pte_pfn(old)) {
 		pfn_t head = rs_pfn_head(ctx, rs_pte_pfn(old));
 
@@ -77,7 +75,7 @@ static enum fault_result copy(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *
 		folio_free_if_unused(ctx, head);
 	}
 	pte_set(&ctx->m, table, pte, 0);
-	map_page(ctx, mm, vma, vpn, pfn, RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
+	add_and_map(ctx, mm, vma, vpn, pfn);
 	return FAULT_DONE;
 }
 

@@ -114,8 +114,7 @@ static enum fault_result cow_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_
 	ctx->m.folios[copy].flags |= PG_anon | PG_swapbacked | PG_uptodate | PG_anon_exclusive;
 	set_anon_rmap(ctx, copy, vma, vpn);
 	charge(ctx, RS_COST_FAULT_MINOR_ANON, 1);
-	folio_add_lru(ctx, copy);
-	map_page(ctx, mm, vma, vpn, copy, RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
+	add_and_map(ctx, mm, vma, vpn, copy);
 	return FAULT_DONE;
 }
 

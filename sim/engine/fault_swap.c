@@ -18,7 +18,7 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 		folio_free(ctx, pfn);
 		return RS_PFN_NONE;
 	}
-	ctx->m.folios[pfn].flags |= PG_anon | PG_swapbacked;
+	ctx->m.folios[pfn].flags |= PG_anon | PG_swapbacked | PG_locked;
 	shadow = s->shadow;
 	if (shadow)
 		workingset_refault(ctx, pfn, shadow);

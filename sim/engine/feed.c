@@ -91,11 +91,12 @@ static void switch_thread(struct rs_ctx *ctx, const struct rs_record *r)
 
 static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t from, uint32_t to)
 {
-	struct task *t = ctx->thread[ctx->feed_thread].task;
+	struct task *t;
 	struct segment *s;
 
 	if (from == to)
 		return;
+	t = ctx->thread[ctx->feed_thread].task;
 	s = g_new0(struct segment, 1);
 	s->records = b->records + from;
 	s->n = to - from;

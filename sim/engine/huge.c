@@ -32,7 +32,9 @@ enum fault_result do_huge_anonymous(struct rs_ctx *ctx, struct mm *mm, struct rs
 	f = &ctx->m.folios[pfn];
 	f->flags |= PG_anon | PG_swapbacked | PG_uptodate | PG_anon_exclusive;
 	set_anon_rmap(ctx, pfn, vma, base);
+	f->flags |= PG_locked;
 	folio_add_lru(ctx, pfn);
+	f->flags &= ~(uint32_t)PG_locked;
 	pte = table_ptes(&ctx->m, table);
 	pte_set(&ctx->m, table, pte, make_pte(pfn, RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE));
 	ctx->m.pmd[table] |= RS_PMD_LEAF | RS_PMD_YOUNG;
@@ -103,10 +105,10 @@ static void count_mappings(struct rs_ctx *ctx, pfn_t pfn, uint16_t *count)
 		struct mm *mm = ctx->m.mm[vma->mm];
 
 		for (uint32_t i = 0; i < 1u << f->order; i++) {
-			uint64_t index = (uint64_t)f->index + i, vpn = vma->start + (index - vma->pgoff);
+			uint64_t vpn = vma->start + (uint32_t)(f->index + i - (uint32_t)vma->pgoff);
 			uint32_t *pte;
 
-			if (index < vma->pgoff || vpn >= vma->end)
+			if (vpn >= vma->end)
 				continue;
 			pte = mm_pte(&ctx->m, mm, vpn);
 			if (pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte) == pfn + i)

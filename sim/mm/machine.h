@@ -319,14 +319,20 @@ struct vma_set *vma_object_set(struct machine *, const struct rs_vma *); /* NULL
 struct vma_set *folio_vma_set(struct machine *, const struct folio *);
 void vma_link_object(struct machine *, struct rs_vma *);
 void vma_unlink_object(struct machine *, struct rs_vma *);
-/* The first page of the folio in that VMA, or UINT64_MAX if it lies outside. */
+/*
+ * The first page of the folio in that VMA, or UINT64_MAX if it lies outside. A folio keeps the low
+ * 32 bits of its offset: no VMA is longer than that.
+ */
 static inline uint64_t vma_address(const struct rs_vma *vma, const struct folio *f)
 {
 	uint64_t n = vma->end - vma->start;
+	uint32_t offset = f->index - (uint32_t)vma->pgoff;
 
-	if (f->index + (uint64_t)folio_nr_pages(f) <= vma->pgoff || f->index >= vma->pgoff + n)
-		return UINT64_MAX;
-	return f->index >= vma->pgoff ? vma->start + (f->index - vma->pgoff) : vma->start;
+	if (offset < n)
+		return vma->start + offset;
+	/* A large folio that begins in front of the VMA. */
+	return (uint64_t)(uint32_t)(offset + folio_nr_pages(f) - 1) < folio_nr_pages(f) - 1u ? vma->start :
+											   UINT64_MAX;
 }
 
 /* pagecache.c */

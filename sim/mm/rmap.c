@@ -19,10 +19,12 @@ uint32_t anon_vma_new(struct machine *m)
 		if (!m->nr_anon_vmas)
 			m->nr_anon_vmas = 1;
 		if (m->nr_anon_vmas >= m->cap_anon_vmas) {
-			m->cap_anon_vmas = MAX(64, m->cap_anon_vmas * 2);
-			m->anon_vma = g_renew(struct anon_vma, m->anon_vma, m->cap_anon_vmas);
-			memset(m->anon_vma + m->nr_anon_vmas, 0,
-			       (m->cap_anon_vmas - m->nr_anon_vmas) * sizeof(*m->anon_vma));
+			uint32_t cap = MAX(64, m->cap_anon_vmas * 2);
+
+			m->anon_vma = g_renew(struct anon_vma, m->anon_vma, cap);
+			memset(m->anon_vma + m->cap_anon_vmas, 0,
+			       (cap - m->cap_anon_vmas) * sizeof(*m->anon_vma));
+			m->cap_anon_vmas = cap;
 		}
 		id = m->nr_anon_vmas++;
 	}

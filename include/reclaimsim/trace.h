@@ -25,8 +25,7 @@ enum rs_op {
 	/* object = file, arg = open file (0 = the one every file has), page, count: one call */
 	RS_OP_READ,
 	RS_OP_WRITE,
-	RS_OP_FILE, /* object = file, its size in pages in value; arg & 1: it does not exist on disk
-		       yet */
+	RS_OP_FILE, /* object = file, value = size in pages; arg & 1: not on disk yet */
 	RS_OP_MMAP, /* object = region, value = index into batch->maps */
 	RS_OP_MUNMAP,	/* object = region, page, count: part of it; count 0 = all */
 	RS_OP_MPROTECT, /* object = region, arg = enum rs_vm_flag R|W|X, page, count (0 = all) */
@@ -41,8 +40,7 @@ enum rs_op {
 	 * process arg, which begins with an empty address space if it is not alive; else arg = 0.
 	 */
 	RS_OP_THREAD,
-	RS_OP_FORK, /* object = new thread of new process arg: a copy of the current address space
-		     */
+	RS_OP_FORK, /* object = new thread of new process arg, a copy of the current one */
 	RS_OP_EXEC, /* the current process gets an empty address space */
 	RS_OP_EXIT, /* the current thread ends; the last one of a process frees the address space */
 	RS_OP_MEMCG, /* object = name number of a group path: the current process moves there */

@@ -116,6 +116,7 @@ static void gen_init(struct gen *g, const struct rs_generate_options *options, s
 	g->alive = true;
 	g->counts.processes = g->counts.threads = 1;
 	g->limit = GEN_MAX_RECORDS;
+	g->memory_limit = gen_with_number(g, "max_memory", GEN_MAX_MEMORY, 0, UINT64_C(1) << 40);
 	g->limit = gen_with_number(g, "max_records", GEN_MAX_RECORDS, 1, GEN_MAX_RECORDS);
 }
 

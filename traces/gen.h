@@ -24,12 +24,13 @@
 #define GEN_MAX_THREADS 4096u
 #define GEN_MAX_PAGES (UINT64_C(1) << 30) /* of one file or region: 4 TiB */
 #define GEN_MAX_RECORDS (UINT64_C(1) << 36)
+#define GEN_MAX_MEMORY (UINT64_C(2) << 30)
 
 /* ---- sets of pages (gen_pages.c) ---- */
 
 struct gen_pages {
 	GHashTable *chunks; /* object and page / 32768 -> bits */
-	uint64_t last_key, *last, nr;
+	uint64_t last_key, *last, *overflow, nr;
 };
 void gen_pages_init(struct gen_pages *);
 void gen_pages_done(struct gen_pages *);
@@ -54,7 +55,8 @@ struct gen {
 	bool alive;				/* it has not exited */
 	struct gen_counts counts;
 	struct gen_pages file_pages, map_pages;
-	uint64_t limit; /* of records */
+	uint64_t limit; /* of records, and of steps, which need not make any */
+	uint64_t steps, reserved, memory_limit;
 };
 
 static inline bool gen_failed(const struct gen *g)
@@ -64,6 +66,8 @@ static inline bool gen_failed(const struct gen *g)
 /* Set the sticky error. */
 void gen_fail(struct gen *, enum rs_error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void gen_warn(struct gen *, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/* Ask before allocating what the description decides about. False: too much, the generator fails. */
+bool gen_reserve(struct gen *, uint64_t bytes);
 /* VALUE of KEY=VALUE among the options, or NULL. */
 const char *gen_with(const struct gen *, const char *key);
 /* The same as a number; def if it was not given. */

@@ -38,8 +38,11 @@ static bool set_up_map(struct fio_job *j, struct fio_file *f, uint64_t blocks)
 				 " blocks with this seed", j->o.file, j->o.line, j->o.name, blocks);
 		return f->has_lfsr;
 	}
-	if (!j->o.norandommap)
+	if (!j->o.norandommap) {
+		if (!gen_reserve(j->g, blocks / 8))
+			return false;
 		f->map = fio_map_new(blocks);
+	}
 	return true;
 }
 

@@ -50,6 +50,10 @@ static struct gen_kv_item *item_of(struct gen_kv *kv, uint64_t key)
 	struct gen_kv_item *chunk = g_hash_table_lookup(kv->chunks, &number);
 
 	if (!chunk) {
+		/* After an error one spare chunk serves all. */
+		gen_reserve(kv->g, CHUNK * sizeof(*chunk));
+		if (gen_failed(kv->g))
+			number = UINT64_MAX;
 		chunk = g_new0(struct gen_kv_item, CHUNK);
 		g_hash_table_insert(kv->chunks, g_memdup2(&number, sizeof(number)), chunk);
 	}

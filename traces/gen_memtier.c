@@ -173,7 +173,9 @@ static void start_clients(struct run *r)
 	uint64_t n = memtier_nr_keys(m);
 
 	r->nr_clients = m->clients * m->threads;
-	r->clients = g_new0(struct client, r->nr_clients);
+	if (!gen_reserve(r->g, r->nr_clients * sizeof(struct client)))
+		r->nr_clients = 0;
+	r->clients = g_new0(struct client, MAX(r->nr_clients, 1));
 	for (uint64_t i = 0; i < r->nr_clients; i++) {
 		struct client *c = &r->clients[i];
 		g_autofree char *stream =

@@ -22,6 +22,7 @@ struct space {
 	const struct mix_process *p;
 	uint32_t *regions;
 	bool *mapped;
+	uint64_t *left; /* by phase: threads that have not ended it */
 	struct gen_pages touched;
 };
 
@@ -112,8 +113,11 @@ static void access_region(struct gen *g, struct worker *w, int region, uint64_t 
 {
 	struct space *sp = w->space;
 
-	if (!sp->mapped[region])
-		return; /* another thread has unmapped it */
+	if (!sp->mapped[region]) {
+		gen_fail(g, RS_ERROR_INPUT, "region \"%s\" is used after a phase has unmapped it",
+			 sp->p->regions[region].name);
+		return;
+	}
 	if (!write && sp->p->regions[region].file < 0 &&
 	    !is_touched(sp, (uint32_t)region, page, count))
 		write = true;
@@ -170,7 +174,8 @@ static void end_phase(struct gen *g, struct worker *w)
 
 	if (ph->fsync >= 0)
 		gen_fsync(g, w->x->files[ph->fsync].id);
-	for (unsigned i = 0; i < ph->nr_unmap; i++)
+	w->space->left[w->phase]--;
+	for (unsigned i = 0; i < ph->nr_unmap && !w->space->left[w->phase]; i++)
 		if (w->space->mapped[ph->unmap[i]]) {
 			gen_unmap(g, w->space->regions[ph->unmap[i]]);
 			w->space->mapped[ph->unmap[i]] = false;
@@ -247,6 +252,7 @@ static void space_free(gpointer data)
 	gen_pages_done(&sp->touched);
 	g_free(sp->regions);
 	g_free(sp->mapped);
+	g_free(sp->left);
 	g_free(sp);
 }
 
@@ -267,6 +273,9 @@ static void start_process(struct gen *g, struct mix *x, const struct mix_process
 	sp->p = p;
 	sp->regions = g_new0(uint32_t, p->nr_regions + 1);
 	sp->mapped = g_new0(bool, p->nr_regions + 1);
+	sp->left = g_new0(uint64_t, p->nr_phases);
+	for (unsigned i = 0; i < p->nr_phases; i++)
+		sp->left[i] = p->threads;
 	gen_pages_init(&sp->touched);
 	g_ptr_array_add(spaces, sp);
 	for (uint64_t t = 0; t < p->threads; t++) {

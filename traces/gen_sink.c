@@ -28,6 +28,19 @@ void gen_warn(struct gen *g, const char *format, ...)
 	g_string_append_c(g->warnings, '\n');
 }
 
+bool gen_reserve(struct gen *g, uint64_t bytes)
+{
+	if (bytes > g->memory_limit - MIN(g->reserved, g->memory_limit)) {
+		gen_fail(g, RS_ERROR_INPUT,
+			 "this description needs more than %" G_GUINT64_FORMAT
+			 " MiB of memory to be followed; --with max_memory=BYTES allows more",
+			 g->memory_limit >> 20);
+		return false;
+	}
+	g->reserved += bytes;
+	return true;
+}
+
 const char *gen_with(const struct gen *g, const char *key)
 {
 	const char *const *with = g->options->with;

@@ -49,6 +49,12 @@ void digest_add(struct digest *d, const struct rs_record *r, uint32_t n, const s
 	uint64_t lane[4];
 	uint32_t i = 0;
 
+	if (n == 1 && !nr_maps) {
+		uint64_t *one = &d->lane[d->nr_records++ % 4];
+
+		*one = mix(*one, r);
+		return;
+	}
 	for (; i < n && (d->nr_records + i) % 4; i++)
 		d->lane[(d->nr_records + i) % 4] = mix(d->lane[(d->nr_records + i) % 4], &r[i]);
 	memcpy(lane, d->lane, sizeof(lane));

@@ -341,6 +341,13 @@ void kv_report(const struct kv *kv, json_t *summary)
 						"slab classes of factor 1.25, last in first out"));
 	json_object_set_new(o, "keys_present", json_integer((json_int_t)kv->nr_present));
 	json_object_set_new(o, "allocated_bytes", json_integer((json_int_t)kv->heap.allocated));
+	/* What redis calls used_memory_dataset: without table, dictEntry and robj. */
+	if (kv->kind == KV_REDIS)
+		json_object_set_new(
+			o, "dataset_bytes",
+			json_integer((json_int_t)(kv->heap.allocated -
+						  kv->nr_present * (REDIS_ENTRY + REDIS_ROBJ) -
+						  (kv->table.buckets + kv->next.buckets) * 8)));
 	json_object_set_new(o, "heap_bytes",
 			    json_integer((json_int_t)(kv->heap.end - kv->heap.start)));
 	json_object_set_new(o, "hash_table_bytes",

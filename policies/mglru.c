@@ -19,8 +19,8 @@
 
 #define DIALECT_6_12                                                                               \
 	DIALECT_6_1, .loop = LOOP_6_12, .wakes_flusher = true, .force_skips_nonleaf = true,        \
-		.nowalk_forgets = true, .walk_for_proactive = true, .memcg_lru = true,             \
-		.refault_by_lruvec = true
+		     .nowalk_forgets = true, .walk_for_proactive = true, .memcg_lru = true,        \
+		     .refault_by_lruvec = true
 
 static const struct mglru_dialect dialects[RS_NR_KERNELS] = {
 	/* The first posting: no page-table walks, no look-around, ageing by kswapd. */
@@ -41,7 +41,7 @@ static const struct mglru_dialect dialects[RS_NR_KERNELS] = {
 	[RS_KERNEL_7_2] = { DIALECT_6_14, .place = PLACE_REFERENCED, .loop = LOOP_7_2,
 			    .fault_references = true, .refs_climb = true,
 			    .isolates_without_io = true, .keeps_reclaim = true,
-			    .shared_writeback = true,			    .reparents = true },
+			    .shared_writeback = true, .reparents = true },
 };
 
 /*

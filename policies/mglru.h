@@ -89,7 +89,8 @@ struct mglru_dialect {
 	bool two_touch;		/* a first young PTE marks, only a second promotes */
 	bool fault_references;	/* a fault marks new folios referenced, not active */
 	bool refs_climb;	/* a second touch at eviction is one more reference (7.2) */
-	bool active_add_clears; /* an active add clears the references, look-around before one, too */
+	bool active_add_clears; /* an active add clears the references, look-around before one, too
+				 */
 	bool min_seq_split;	/* min_seq of anon and file move independently */
 	bool inc_min_moves;	/* closing a generation moves its folios on */
 	bool inc_min_protects;	/* ... and counts them as protected */

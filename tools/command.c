@@ -63,10 +63,14 @@ static void print_table(const struct rs_command *const *table)
 {
 	size_t width = 0;
 
-	for (unsigned i = 0; table[i]; i++)
-		width = MAX(width, strlen(table[i]->name));
-	for (unsigned i = 0; table[i]; i++)
-		printf("  %-*s  %s\n", (int)width, table[i]->name, table[i]->summary);
+	for (unsigned i = 0; table[i]; i++) {
+		if (!table[i]->hidden)
+			width = MAX(width, strlen(table[i]->name));
+	}
+	for (unsigned i = 0; table[i]; i++) {
+		if (!table[i]->hidden)
+			printf("  %-*s  %s\n", (int)width, table[i]->name, table[i]->summary);
+	}
 }
 
 /* One option: "  -o, --output=FILE      text" with the text at column 26, or on the next line. */
@@ -175,8 +179,10 @@ static int unknown_command(const struct rs_command *const *table, const char *na
 	const char *nearest;
 	int code;
 
-	for (unsigned i = 0; table[i]; i++)
-		g_ptr_array_add(names, (char *)table[i]->name);
+	for (unsigned i = 0; table[i]; i++) {
+		if (!table[i]->hidden)
+			g_ptr_array_add(names, (char *)table[i]->name);
+	}
 	g_ptr_array_add(names, NULL);
 	nearest = rs_nearest(name, (const char *const *)names->pdata);
 	if (nearest)

@@ -30,6 +30,7 @@ struct rs_command {
 	/* ended by NULL; run(), if there is one, takes what is no subcommand */
 	const struct rs_command *const *subcommands;
 	bool takes_rest;  /* words behind "--" are left in command_rest */
+	bool hidden;	  /* not in lists and help */
 	bool own_options; /* run() parses its options itself, --help included */
 	/* argv[0] is the command; options have been parsed into their variables and taken out. */
 	int (*run)(int argc, char **argv);

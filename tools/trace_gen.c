@@ -19,11 +19,12 @@ static const GOptionEntry options[] = {
 	{ "output", 'o', 0, G_OPTION_ARG_FILENAME, &out,
 	  "trace to write, - for standard output (default: only the summary)", "OUT" },
 	{ "text", 0, 0, G_OPTION_ARG_NONE, &text, "write trace text, not native format", NULL },
-	{ "seed", 0, 0, G_OPTION_ARG_STRING, &seed, "of all random choices (default: the spec's, or 1)",
-	  "N" },
+	{ "seed", 0, 0, G_OPTION_ARG_STRING, &seed,
+	  "of all random choices (default: the spec's, or 1)", "N" },
 	{ "with", 'w', 0, G_OPTION_ARG_STRING_ARRAY, &with,
 	  "setting of a front end: own_pages, hot_pages, iops (fio); server, rate, memory, line "
-	  "(memtier); max_records", "KEY=VALUE" },
+	  "(memtier); max_records",
+	  "KEY=VALUE" },
 	{ "json", 0, 0, G_OPTION_ARG_NONE, &json, "summary as JSON", NULL },
 	{ "list", 0, 0, G_OPTION_ARG_NONE, &list, "list the generators", NULL },
 	{ NULL, 0, 0, 0, NULL, NULL, NULL },
@@ -42,8 +43,10 @@ static void print_summary(json_t *summary)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(summary, key, value) {
-		g_autofree char *shown = json_is_string(value) ? g_strdup(json_string_value(value)) : NULL;
+	json_object_foreach(summary, key, value)
+	{
+		g_autofree char *shown =
+			json_is_string(value) ? g_strdup(json_string_value(value)) : NULL;
 		char *dumped = shown ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 
 		printf("%-24s %s\n", key, shown ? shown : dumped);
@@ -53,10 +56,11 @@ static void print_summary(json_t *summary)
 
 static void set_provenance(struct rs_trace_writer *writer, const struct rs_generate_options *o)
 {
-	g_autofree char *source = o->path ? g_path_get_basename(o->path) :
-					    g_strjoinv(" ", (char **)o->words);
-	g_autofree char *command = g_strdup_printf("reclaimsim trace gen%s%s", o->seed_given ? " --seed " : "",
-						   o->seed_given ? seed : "");
+	g_autofree char *source =
+		o->path ? g_path_get_basename(o->path) : g_strjoinv(" ", (char **)o->words);
+	g_autofree char *command =
+		g_strdup_printf("reclaimsim trace gen%s%s", o->seed_given ? " --seed " : "",
+				o->seed_given ? seed : "");
 
 	rs_trace_set_provenance(writer, "source", source);
 	rs_trace_set_provenance(writer, "command", command);
@@ -101,7 +105,8 @@ static int generate(const struct rs_generate_options *o)
 
 static int run(int argc, char **argv)
 {
-	struct rs_generate_options o = { .with = (const char *const *)with, .seed_given = seed != NULL };
+	struct rs_generate_options o = { .with = (const char *const *)with,
+					 .seed_given = seed != NULL };
 	int first = 1;
 
 	if (list)
@@ -111,15 +116,17 @@ static int run(int argc, char **argv)
 	if (first < argc && !strcmp(argv[first], "--"))
 		first++;
 	if (first >= argc)
-		return command_usage("no description; valid is: reclaimsim trace gen SPEC [-o OUT] [--seed N] "
-				     "[--json], or -- memtier_benchmark OPTIONS");
+		return command_usage(
+			"no description; valid is: reclaimsim trace gen SPEC [-o OUT] [--seed N] "
+			"[--json], or -- memtier_benchmark OPTIONS");
 	if (argc - first == 1 && !g_str_has_suffix(argv[first], "memtier_benchmark"))
 		o.path = argv[first];
 	else if (g_str_has_suffix(argv[first], "memtier_benchmark"))
 		o.words = (const char *const *)argv + first;
 	else
-		return command_usage("more than one description; one SPEC is valid, or -- memtier_benchmark "
-				     "OPTIONS");
+		return command_usage(
+			"more than one description; one SPEC is valid, or -- memtier_benchmark "
+			"OPTIONS");
 	return generate(&o);
 }
 
@@ -127,8 +134,10 @@ const struct rs_command trace_gen = {
 	.name = "gen",
 	.arguments = "SPEC [-o OUT] [OPTION...]",
 	.summary = "make a trace from a description of a workload",
-	.about = "SPEC is a JSON spec (traces/spec.schema.json, examples in traces/samples), a fio job "
-		 "file or a file of memtier_benchmark command lines; - is standard input. What it is is told "
+	.about = "SPEC is a JSON spec (traces/spec.schema.json, examples in traces/samples), a fio "
+		 "job "
+		 "file or a file of memtier_benchmark command lines; - is standard input. What it "
+		 "is is told "
 		 "from its content.",
 	.example = "reclaimsim trace gen job.fio -o job.trace\n"
 		   "reclaimsim trace gen --json -- memtier_benchmark -n 1000 -d 512\n",

@@ -42,6 +42,7 @@ static uint64_t isolate(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru
 	static const enum rs_event skip[] = { RS_PGSCAN_SKIP_DMA, RS_PGSCAN_SKIP_DMA32, RS_PGSCAN_SKIP_NORMAL };
 	struct folio *folios = rs_folios(ctx);
 	uint64_t scan = 0, total = 0, size = rs_lru_size(ctx, l, lru, RS_NR_ZONES - 1);
+	int64_t by_zone[RS_NR_ZONES] = { 0 };
 	pfn_t head = l->lists + lru;
 
 	*ret_taken = 0;
@@ -63,11 +64,15 @@ static uint64_t isolate(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru
 			rs_list_add(folios, head, pfn);
 			continue;
 		}
-		classic_del(ctx, l, pfn);
+		rs_list_del(folios, pfn);
+		by_zone[f->zone] += pages;
 		rs_isolate(ctx, pfn);
 		out->pfn[out->n++] = pfn;
 		*ret_taken += pages;
 	}
+	for (unsigned z = 0; z < RS_NR_ZONES; z++)
+		if (by_zone[z])
+			rs_lru_size_add(ctx, l, lru, z, -by_zone[z]);
 	return total;
 }
 

@@ -118,6 +118,7 @@ bool charge_folio(struct rs_ctx *ctx, pfn_t pfn, uint16_t memcg)
 	if (memcg && !try_charge(ctx, memcg, nr))
 		return false;
 	ctx->m.folios[pfn].memcg = memcg;
+	memcg_stat_updated(&ctx->m, 1); /* its PGPGIN */
 	return true;
 }
 

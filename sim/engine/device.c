@@ -30,6 +30,8 @@ static void device_init(struct device *d, const char *name, enum rs_device_kind 
 	d->kind = kind;
 	d->sync = kind == DEV_ZRAM;
 	d->free = kind == DEV_NULL;
+	/* null_blk: BLK_SAFE_MAX_SECTORS in whole pages; else BLK_MAX_SEGMENTS. */
+	d->max_pages = kind == DEV_NULL ? 31 : 128;
 	d->nr_channels = set[0] > 0 ? set[0] : MAX(by_kind[kind].channels, 1);
 	d->read_ns = set[1] >= 0 ? (ns_t)set[1] : by_kind[kind].read_ns;
 	d->write_ns = set[2] >= 0 ? (ns_t)set[2] : by_kind[kind].write_ns;

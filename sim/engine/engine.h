@@ -118,6 +118,7 @@ struct device {
 	bool sync; /* done in the caller's time, no swap cache life (zram) */
 	bool free; /* asynchronous, completes at submission */
 	uint32_t nr_channels;
+	uint32_t max_pages; /* of one request */
 	ns_t *channel_free; /* by channel */
 	ns_t read_ns, write_ns;
 	uint64_t bandwidth; /* bytes a second, 0 = no limit */
@@ -179,7 +180,7 @@ struct rs_ctx {
 	GArray *events; /* heap of struct event */
 	uint64_t event_seq;
 	ns_t now; /* time of the event being handled, or of the last task that ran */
-	bool trace_over, started, policy_ready;
+	bool trace_over, started, policy_ready, freeing_list;
 	GError *error; /* ends the run */
 	const struct rs_trace *trace;
 
@@ -282,7 +283,7 @@ void page_cache_sync_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint
 void page_cache_async_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint64_t index, uint64_t req,
 			 pfn_t marked);
 void mmap_sync_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index);
-void mmap_async_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index, pfn_t);
+bool mmap_async_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index, pfn_t);
 void folio_wait_locked(struct rs_ctx *, pfn_t);
 void folio_wait_writeback(struct rs_ctx *, pfn_t);
 

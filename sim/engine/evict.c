@@ -251,6 +251,7 @@ uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *l
 	}
 	list->n = kept;
 	flush_tlb(ctx, &e);
+	ctx->freeing_list = true;
 	for (uint32_t i = 0; i < nr_freed; i++) {
 		struct folio *f = folio_of(ctx, freed[i]);
 
@@ -258,6 +259,10 @@ uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *l
 		f->flags &= ~(uint32_t)PG_isolated;
 		folio_free(ctx, freed[i]);
 	}
+	ctx->freeing_list = false;
+	if (nr_freed)
+		memcg_stat_updated(&ctx->m, nr_freed); /* PGPGOUT, once a list */
+	task_checkpoint(ctx); /* cond_resched() */
 	return pages;
 }
 

@@ -157,7 +157,8 @@ bool handle_fault(struct rs_ctx *ctx, struct region *r, uint64_t page, bool writ
 		if (!vma)
 			break;
 		t->fault_vma = vma;
-		if (!tried)
+		/* 6.1 counts the second go of a fault that had to wait again. */
+		if (!tried || ctx->m.kernel < RS_KERNEL_6_12)
 			count_fault(ctx, mm, RS_PGFAULT);
 		result = handle_pte_fault(ctx, mm, vma, vpn, write, tried);
 		tried = true;

@@ -63,11 +63,12 @@ static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uin
 	uint64_t index = vma_index(vma, vpn);
 	uint32_t file = vma->object;
 	pfn_t pfn = file_page(&ctx->m.file[file], index);
+	bool retry = false;
 
 	if (pfn) {
-		if (!tried)
-			mmap_async_ra(ctx, file, vma, index, pfn);
+		retry = !tried && mmap_async_ra(ctx, file, vma, index, pfn);
 	} else {
+		retry = true;
 		charge(ctx, RS_COST_FAULT_SW_MAJOR, 1);
 		count_fault(ctx, mm, RS_PGMAJFAULT);
 		mmap_sync_ra(ctx, file, vma, index);
@@ -81,6 +82,10 @@ static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uin
 		*ret = FAULT_OOM;
 	} else if (ctx->m.folios[pfn].flags & PG_locked) {
 		fault_wait_folio(ctx, mm, pfn);
+		retry = true;
+	}
+	/* The lock was dropped for the I/O: everything is looked up again. Kernel: VM_FAULT_RETRY. */
+	if (pfn && retry) {
 		*ret = FAULT_RETRY;
 		pfn = RS_PFN_NONE;
 	}

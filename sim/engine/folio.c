@@ -55,6 +55,8 @@ void folio_free(struct rs_ctx *ctx, pfn_t pfn)
 	if (f->flags & PG_lru)
 		lru_del(ctx, pfn);
 	uncharge_folio(ctx, pfn);
+	if (!ctx->freeing_list)
+		memcg_stat_updated(&ctx->m, 1); /* PGPGOUT of a list of one */
 	charge(ctx, RS_COST_PAGE_FREE, 1);
 	ctx->m.vmstat[RS_PGFREE] += 1u << order;
 	zone_free(&ctx->m, pfn, order);
@@ -148,7 +150,9 @@ void folio_start_writeback(struct rs_ctx *ctx, pfn_t pfn)
 	g_assert(!(f->flags & PG_writeback));
 	f->flags |= PG_writeback;
 	ctx->m.nr_writeback += folio_nr_pages(f);
-	if (!(f->flags & PG_anon))
+	if (f->flags & PG_anon)
+		memcg_stat_updated(&ctx->m, 1);
+	else
 		memcg_gauge(&ctx->m, f->memcg, GAUGE_FILE_WRITEBACK, 1);
 }
 
@@ -176,7 +180,9 @@ void folio_end_writeback(struct rs_ctx *ctx, pfn_t pfn)
 	f->flags &= ~(uint32_t)PG_writeback;
 	ctx->m.nr_writeback -= folio_nr_pages(f);
 	ctx->m.vmstat[RS_NR_WRITTEN] += folio_nr_pages(f);
-	if (!(f->flags & PG_anon))
+	if (f->flags & PG_anon)
+		memcg_stat_updated(&ctx->m, 1);
+	else
 		memcg_gauge(&ctx->m, f->memcg, GAUGE_FILE_WRITEBACK, -1);
 	wake_folio_waiters(ctx, pfn);
 	folio_free_if_unused(ctx, pfn);

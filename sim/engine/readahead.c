@@ -62,7 +62,9 @@ static uint64_t count_history(const struct file *f, uint64_t index, uint64_t max
 static bool context_window(struct rs_ctx *ctx, uint32_t id, struct file_ra *ra, uint64_t index,
 			   uint64_t req, uint64_t max)
 {
-	uint64_t size = count_history(&ctx->m.file[id], index, max);
+	/* 6.1 looks at max pages but counts the last one as the hole. */
+	uint64_t most = ctx->m.kernel < RS_KERNEL_6_12 ? max - 1 : max;
+	uint64_t size = count_history(&ctx->m.file[id], index, most);
 
 	if (size <= req)
 		return false;
@@ -116,7 +118,7 @@ void page_cache_sync_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, u
 		ra->start += ra->size;
 		ra->size = next_window(ra->size, max);
 		ra->async_size = ra->size;
-	} else if (!index || req > max || (prev != UINT64_MAX && index - prev <= 1)) {
+	} else if (!index || req > max || (prev != UINT64_MAX && index - (prev + 1) <= 1)) {
 		initial_window(ctx, ra, index, req, max);
 	} else if (!context_window(ctx, id, ra, index, req, max)) {
 		/* Random: read it and leave the state alone. */
@@ -154,6 +156,9 @@ void page_cache_async_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, 
 	} else {
 		uint64_t start = next_hole(&ctx->m.file[id], index, max);
 
+		/* 6.1 takes the last page it looked at when there is no hole. */
+		if (!start && ctx->m.kernel < RS_KERNEL_6_12)
+			start = index + max;
 		if (!start)
 			return;
 		ra->start = start;
@@ -208,17 +213,22 @@ void mmap_sync_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t 
 	submit(ctx, id, &window);
 }
 
-/* Kernel: do_async_mmap_readahead(). The fault found its page. */
-void mmap_async_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t index, pfn_t pfn)
+/*
+ * The fault found its page. True: read-ahead was started, which drops the lock.
+ * Kernel: do_async_mmap_readahead().
+ */
+bool mmap_async_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t index, pfn_t pfn)
 {
 	struct open_file *of = file_handle(&ctx->m.file[id], 0);
 	bool forgive = ctx->m.kernel < RS_KERNEL_7_2 ||
 		       !(vma->flags & (VM_SEQ_READ | VM_EXEC) || ctx->m.folios[pfn].flags & PG_locked);
 
 	if ((vma->flags & VM_RAND_READ) || !ra_pages(ctx, of))
-		return;
+		return false;
 	if (of->ra.mmap_miss && forgive)
 		of->ra.mmap_miss--;
-	if (ctx->m.folios[pfn].flags & PG_readahead)
-		page_cache_async_ra(ctx, id, of, index, ra_pages(ctx, of), pfn);
+	if (!(ctx->m.folios[pfn].flags & PG_readahead))
+		return false;
+	page_cache_async_ra(ctx, id, of, index, ra_pages(ctx, of), pfn);
+	return true;
 }

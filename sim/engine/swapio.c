@@ -5,7 +5,6 @@
  */
 #include "sim/engine/engine.h"
 
-#define MAX_REQUEST_PAGES 128u /* BLK_MAX_SEGMENTS */
 #define PLUG_FLUSH_PAGES 32u   /* BLK_PLUG_FLUSH_SIZE, 128 KiB */
 #define PLUG_MAX_REQUESTS 32u  /* BLK_MAX_REQUEST_COUNT */
 
@@ -54,7 +53,7 @@ static void plug_add(struct rs_ctx *ctx, pfn_t pfn, uint32_t slot)
 	struct plug *p = ctx->cur->plug;
 	uint32_t nr = folio_nr_pages(&ctx->m.folios[pfn]);
 
-	if (p->n && p->last_slot + 1 == slot && p->last_pages + nr <= MAX_REQUEST_PAGES &&
+	if (p->n && p->last_slot + 1 == slot && p->last_pages + nr <= ctx->swap_dev.max_pages &&
 	    p->n < PLUG_FOLIOS) {
 		p->last_pages += nr;
 	} else {

@@ -8,6 +8,7 @@
 
 #define REQUEST_PAGES 256u
 #define MAX_PAUSE_NS 200000000u
+#define DIRTY_CHECK_PAGES 32u /* nr_dirtied_pause */
 
 /* Dirtyable memory is what is free above the reserves plus the file lists. */
 void dirty_thresholds(struct rs_ctx *ctx, uint64_t *ret_background, uint64_t *ret_limit)
@@ -107,22 +108,74 @@ void flusher_main(struct task *t)
 	}
 }
 
+/* Dirty pages and limits as one domain sees them: the machine, or a group. */
+struct dirty_domain {
+	uint64_t dirty, background, limit;
+};
+
+static void global_domain(struct rs_ctx *ctx, struct dirty_domain *d)
+{
+	dirty_thresholds(ctx, &d->background, &d->limit);
+	d->dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
+}
+
+/*
+ * A group may have dirty its share of what it holds in files and has left to its limit; sizes are
+ * those of the last flush of the statistics. Kernel: mem_cgroup_wb_stats(), mdtc_calc_avail().
+ */
+static bool memcg_domain(struct rs_ctx *ctx, uint16_t memcg, struct dirty_domain *d)
+{
+	const struct lruvec *l;
+	uint64_t avail = 0, headroom = UINT64_MAX;
+
+	for (uint16_t i = memcg; i != RS_MEMCG_NONE; i = ctx->m.memcg[i].parent) {
+		const struct memcg *g = &ctx->m.memcg[i];
+		uint64_t ceiling = MIN(g->max, g->high);
+
+		if (ceiling != RS_UNLIMITED)
+			headroom = MIN(headroom, ceiling > g->usage ? ceiling - g->usage : 0);
+	}
+	if (headroom == UINT64_MAX)
+		return false;
+	for (uint32_t n = 0; n < ctx->m.nr_nodes; n++) {
+		l = lruvec_of(&ctx->m, memcg, n);
+		avail += MAX(l->lru_flushed[RS_INACTIVE_FILE] + l->lru_flushed[RS_ACTIVE_FILE], 0);
+	}
+	avail += headroom;
+	d->limit = avail * ctx->cfg.dirty_ratio / 100;
+	d->background = avail * ctx->cfg.dirty_background_ratio / 100;
+	d->dirty = MAX(ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_DIRTY] +
+			       ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_WRITEBACK], 0);
+	return true;
+}
+
+/* Nobody pauses below the middle between the two limits. Kernel: dirty_freerun_ceiling(). */
+static bool over_freerun(const struct dirty_domain *d)
+{
+	return d->dirty > (d->background + d->limit) / 2;
+}
+
+/* Kernel: balance_dirty_pages(). Looks after every 32 pages that the task has dirtied. */
 void balance_dirty_pages(struct rs_ctx *ctx)
 {
-	uint64_t background, limit, dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
+	struct dirty_domain global, group;
+	bool in_group, over;
 
 	/* The flusher's timer runs from the first dirty page on. */
 	if (ctx->m.nr_dirty == 1 && ctx->flusher->state == TASK_WAITING)
 		task_wake(ctx, ctx->flusher, ctx->cur->now);
-	if (ctx->cur->nr_dirtied++ % 32)
+	if (++ctx->cur->nr_dirtied % DIRTY_CHECK_PAGES)
 		return;
-	dirty_thresholds(ctx, &background, &limit);
-	if (ctx->m.nr_dirty > background && !ctx->flusher_wanted)
-		wakeup_flusher(ctx);
-	while (dirty > (background + limit) / 2 && dirty > limit && !ctx->cur->killed) {
-		wakeup_flusher(ctx);
+	do {
+		rs_flush_stats_ratelimited(ctx);
+		global_domain(ctx, &global);
+		in_group = memcg_domain(ctx, ctx->cur->mm->pub.memcg, &group);
+		over = over_freerun(&global) || (in_group && over_freerun(&group));
+		if (over || global.dirty > global.background)
+			wakeup_flusher(ctx);
+		if (!over)
+			return;
 		task_sleep(ctx, MAX_PAUSE_NS / 20, WAIT_DIRTY, "dirty pages to be written");
-		dirty_thresholds(ctx, &background, &limit);
-		dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
-	}
+	} while ((global.dirty > global.limit || (in_group && group.dirty > group.limit)) &&
+		 !ctx->cur->killed && !ctx->error);
 }

@@ -20,8 +20,11 @@ bool event_is_vmstat(enum rs_event e)
 	return events[e].where & V;
 }
 
-bool event_is_memcg(enum rs_event e)
+/* memory.stat has no swap traffic before 6.14. */
+bool event_is_memcg(const struct machine *m, enum rs_event e)
 {
+	if ((e == RS_PSWPIN || e == RS_PSWPOUT) && m->kernel < RS_KERNEL_6_14)
+		return false;
 	return events[e].where & M;
 }
 
@@ -55,5 +58,6 @@ void lruvec_count(struct machine *m, struct lruvec *l, enum rs_event event, uint
 		p->event[event] += nr;
 		m->memcg[p->pub.memcg].event[event] += nr;
 	}
-	memcg_stat_updated(m, nr);
+	if (event_is_memcg(m, event))
+		memcg_stat_updated(m, nr);
 }

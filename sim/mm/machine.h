@@ -64,7 +64,7 @@ struct memcg {
 	uint64_t usage, swap_usage, peak;
 	int64_t swappiness;
 	uint64_t effective_min, effective_low;
-	int64_t gauge[NR_GAUGES];
+	int64_t gauge[NR_GAUGES], gauge_flushed[NR_GAUGES];
 	uint64_t event[RS_NR_EVENTS]; /* of the subtree, all nodes */
 	uint64_t nr_max_events, nr_high_events, nr_oom_events, nr_oom_kills;
 	uint32_t nr_procs;
@@ -158,13 +158,14 @@ struct swap_slot {
 	bool used;	/* taken by a PTE, the cache or a CPU's slot cache */
 };
 #define SLOTS_CACHE 64u
-#define SWAP_CLUSTER 512u
 struct swap_area {
 	struct swap_slot *slot; /* index 0 unused, as on disk */
 	uint32_t nr_slots, nr_free;
 	uint32_t *slot_of;	/* by pfn: slot of a folio in the swap cache */
+	uint32_t cluster_size; /* slots, a power of two */
 	uint32_t *cluster_free; /* free slots in each cluster */
 	uint32_t nr_clusters, cluster, next; /* the CPU's current cluster and where to go on */
+	uint32_t position; /* of that cluster in the order they are taken */
 	uint32_t nr_ret, ret[SLOTS_CACHE]; /* given back, not yet free (before 7.2) */
 };
 
@@ -254,7 +255,7 @@ void memcg_flush_stats(struct machine *);
 void lruvec_size_add(struct machine *, struct lruvec *, unsigned lru, unsigned zone, int64_t nr);
 void lruvec_count(struct machine *, struct lruvec *, enum rs_event, uint64_t nr);
 bool event_is_vmstat(enum rs_event);
-bool event_is_memcg(enum rs_event);
+bool event_is_memcg(const struct machine *, enum rs_event);
 const char *event_name(enum rs_event);
 
 /* pgtable.c */

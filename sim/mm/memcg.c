@@ -158,10 +158,11 @@ bool memcg_is_descendant(const struct machine *m, uint16_t memcg, uint16_t root)
 void memcg_stat_updated(struct machine *m, uint64_t units)
 {
 	m->stat_updates += units;
-	if (m->stat_updates > 64) {
+	if (m->stat_updates <= 64)
+		return;
+	if (m->stat_threshold <= m->cfg->cpus)
 		m->stat_threshold += m->stat_updates / 64;
-		m->stat_updates = 0;
-	}
+	m->stat_updates = 0;
 }
 
 void memcg_gauge(struct machine *m, uint16_t memcg, enum gauge gauge, int64_t nr)
@@ -175,7 +176,8 @@ void memcg_count(struct machine *m, uint16_t memcg, enum rs_event event, uint64_
 {
 	for (uint16_t i = memcg; i != RS_MEMCG_NONE; i = m->memcg[i].parent)
 		m->memcg[i].event[event] += nr;
-	memcg_stat_updated(m, nr);
+	if (event_is_memcg(m, event))
+		memcg_stat_updated(m, nr);
 	if (event_is_vmstat(event))
 		m->vmstat[event] += nr;
 }
@@ -188,6 +190,8 @@ void memcg_flush_stats(struct machine *m)
 		memcpy(l->lru_flushed, l->lru, sizeof(l->lru));
 		memcpy(l->event_flushed, l->event, sizeof(l->event));
 	}
+	for (uint32_t i = 0; i < m->nr_memcgs; i++)
+		memcpy(m->memcg[i].gauge_flushed, m->memcg[i].gauge, sizeof(m->memcg[i].gauge));
 	m->stat_threshold = 0;
 }
 

@@ -16,29 +16,47 @@ bool swap_init(struct machine *m)
 
 	s->nr_slots = CLAMP(slots, 1, (1u << 27) - 1);
 	s->nr_free = s->nr_slots - 1;
-	s->nr_clusters = (s->nr_slots + SWAP_CLUSTER - 1) / SWAP_CLUSTER;
+	s->cluster_size = m->cfg->swap_cluster;
+	s->nr_clusters = (s->nr_slots + s->cluster_size - 1) / s->cluster_size;
 	s->slot = reserve_array(s->nr_slots, sizeof(*s->slot));
 	s->slot_of = reserve_array(m->nr_frames, sizeof(*s->slot_of));
 	s->cluster_free = g_new(uint32_t, s->nr_clusters);
 	for (uint32_t i = 0; i < s->nr_clusters; i++)
-		s->cluster_free[i] = MIN(SWAP_CLUSTER, s->nr_slots - i * SWAP_CLUSTER);
+		s->cluster_free[i] = MIN(s->cluster_size, s->nr_slots - i * s->cluster_size);
 	s->cluster_free[0]--; /* slot 0 is the header */
 	s->next = 1;
 	return s->slot && s->slot_of;
 }
 
+/*
+ * Clusters are taken column by column, so that two in a row never lie side by side.
+ * Kernel: setup_swap_map_and_extents(), SWAP_CLUSTER_COLS.
+ */
+#define CLUSTER_COLUMNS 64u
+static uint32_t nth_cluster(const struct swap_area *s, uint32_t n)
+{
+	uint32_t rows = (s->nr_clusters + CLUSTER_COLUMNS - 1) / CLUSTER_COLUMNS;
+	uint32_t c = n % rows * CLUSTER_COLUMNS + n / rows;
+
+	return c;
+}
+
 /* A free cluster behind the current one if there is any, else one with a free slot. */
 static bool next_cluster(struct swap_area *s)
 {
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 1; i <= s->nr_clusters; i++) {
-			uint32_t c = (s->cluster + i) % s->nr_clusters;
+	uint32_t places = (s->nr_clusters + CLUSTER_COLUMNS - 1) / CLUSTER_COLUMNS * CLUSTER_COLUMNS;
 
-			if (pass ? s->cluster_free[c] > 0 : s->cluster_free[c] == SWAP_CLUSTER) {
-				s->cluster = c;
-				s->next = c * SWAP_CLUSTER;
-				return true;
-			}
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t i = 1; i <= places; i++) {
+			uint32_t n = (s->position + i) % places, c = nth_cluster(s, n);
+
+			if (c >= s->nr_clusters ||
+			    (pass ? !s->cluster_free[c] : s->cluster_free[c] != s->cluster_size))
+				continue;
+			s->position = n;
+			s->cluster = c;
+			s->next = c * s->cluster_size;
+			return true;
 		}
 	}
 	return false;
@@ -51,7 +69,7 @@ uint32_t swap_take_slot(struct machine *m)
 	if (!s->nr_free)
 		return 0;
 	for (;;) {
-		uint32_t end = MIN((s->cluster + 1) * SWAP_CLUSTER, s->nr_slots);
+		uint32_t end = MIN((s->cluster + 1) * s->cluster_size, s->nr_slots);
 
 		while (s->next < end && (s->slot[s->next].used || !s->next))
 			s->next++;
@@ -72,7 +90,7 @@ static void release_now(struct machine *m, uint32_t slot)
 
 	s->slot[slot] = (struct swap_slot){ 0 };
 	s->nr_free++;
-	s->cluster_free[slot / SWAP_CLUSTER]++;
+	s->cluster_free[slot / s->cluster_size]++;
 }
 
 /* Freed slots are given back 64 at a time. Kernel: mm/swap_slots.c free_swap_slot(), until 7.2. */
@@ -86,8 +104,10 @@ void swap_release_slot(struct machine *m, uint32_t slot)
 		return;
 	}
 	if (s->nr_ret == SLOTS_CACHE) {
-		for (uint32_t i = 0; i < s->nr_ret; i++)
+		for (uint32_t i = 0; i < s->nr_ret; i++) {
 			release_now(m, s->ret[i]);
+			memcg_stat_updated(m, 1);
+		}
 		s->nr_ret = 0;
 	}
 	s->ret[s->nr_ret++] = slot;
@@ -122,6 +142,7 @@ void swap_cache_add(struct machine *m, pfn_t pfn, uint32_t slot)
 		s->memcg = f->memcg;
 		for (uint16_t i = s->memcg; i != RS_MEMCG_NONE; i = m->memcg[i].parent)
 			m->memcg[i].swap_usage++;
+		memcg_stat_updated(m, 1);
 	}
 	s->cached = pfn;
 	s->shadow = 0;

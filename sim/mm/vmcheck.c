@@ -148,9 +148,9 @@ static bool check_swap(struct check *c)
 			return fail(c, "slot %u: %u PTEs, counted %u", i, c->swapped[i], s->slot[i].count);
 		if (s->slot[i].cached && !(c->m->folios[s->slot[i].cached].flags & PG_swapcache))
 			return fail(c, "slot %u caches folio %u that does not know", i, s->slot[i].cached);
-		/* Slots are handed out in order: behind the first cluster never used nothing is in use. */
-		if (!s->slot[i].used && i % SWAP_CLUSTER == 0 && s->cluster_free[i / SWAP_CLUSTER] == SWAP_CLUSTER)
-			i += SWAP_CLUSTER - 1;
+		if (!s->slot[i].used && i % s->cluster_size == 0 &&
+		    s->cluster_free[i / s->cluster_size] == s->cluster_size)
+			i += s->cluster_size - 1;
 	}
 	return true;
 }

@@ -99,7 +99,7 @@ static void convert_goes_both_ways(void **state)
 	int code;
 
 	assert_string_equal(text, family);
-	g_autofree char *none = run(&code, "convert %s %s", path, native);
+	g_free(run(&code, "convert %s %s", path, native));
 	assert_int_equal(code, 0);
 	g_autofree char *back = run(&code, "convert %s -", native);
 	assert_string_equal(back, family);

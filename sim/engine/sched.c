@@ -224,7 +224,7 @@ void sched_run(struct rs_ctx *ctx)
 		bool event = event_peek(ctx, &when);
 		struct task *t = lowest_clock(ctx, &other);
 
-		if (ctx->nr_starving && !ctx->trace_over)
+		if (!ctx->trace_over && (ctx->nr_starving || !ctx->nr_live_apps))
 			return;
 		if (ctx->trace_over && ctx->nr_starving == ctx->nr_live_apps)
 			return;

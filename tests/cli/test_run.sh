@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# run, compare and list as users call them.
+. "$(dirname "$0")/lib.sh"
+
+# --- a limit of 0 is an OOM kill of the model, not an error of the program ---
+timeout 60 "$reclaimsim" run small.trace --policy classic --set memory.max=0 --json >oom.json ||
+	fail "memory.max=0: exit $?"
+grep -q '"oom_kill": [1-9]' oom.json || fail "memory.max=0 is no OOM kill"
+
+# --- the result ---
+for policy in fifo classic mglru hitshield; do
+	timeout 60 "$reclaimsim" run small.trace --policy $policy --set memory.max=100p --json >a.json ||
+		fail "$policy: exit $?"
+	timeout 60 "$reclaimsim" run small.trace --policy $policy --set memory.max=100p --json -o b.json ||
+		fail "$policy -o: exit $?"
+	cmp -s a.json b.json || fail "$policy: two runs differ"
+	timeout 60 "$reclaimsim" run - --policy $policy --set memory.max=100p --json <small.trace >c.json
+	cmp -s a.json c.json || fail "$policy: standard input gives another result"
+done
+python3 - <<'EOF' || fail "the result is not what the contract says"
+import json
+r = json.load(open("a.json"))
+assert list(r)[:7] == ["schema", "version", "trace", "policy", "kernel", "settings", "snapshots"]
+assert [s["name"] for s in r["snapshots"]] == ["half", "end"]
+end = r["snapshots"][-1]
+assert end["vmstat_delta"]["pgfault"] >= 200, end
+assert end["vmstat_delta"]["pswpout"] > 0
+assert all(isinstance(v, int) for v in end["vmstat_delta"].values())
+assert r["settings"]["memory.max"] == 409600 and r["settings"]["kernel"] == "6.12"
+EOF
+ls | grep -q tmp && fail "temporary files are left: $(ls)"
+
+# --- settings: --set over the machine file over the defaults, in any order with --kernel ---
+echo '{"vm.swappiness": 10, "memory": {"max": "100p"}}' >machine.json
+timeout 60 "$reclaimsim" run small.trace --policy classic --kernel 6.1 --machine machine.json \
+	--set vm.swappiness=20 --json >a.json
+grep -q '"vm.swappiness": 20' a.json || fail "--set does not go over the machine file"
+grep -q '"memory.max": 409600' a.json || fail "the machine file says nothing"
+"$reclaimsim" run small.trace --kernel 6.1 --machine machine.json --show-config >config.json
+timeout 60 "$reclaimsim" run small.trace --policy classic --machine config.json \
+	--set vm.swappiness=20 --json >b.json
+cmp -s a.json b.json || fail "--show-config does not reproduce the run"
+
+# --- compare ---
+timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -p opt -m 100p >table ||
+	fail "compare: exit $?"
+grep -q 'exact (n=1)' table || fail "compare does not say that it is exact"
+grep -Eq '^pgmajfault +[0-9]' table || fail "compare shows no pgmajfault"
+grep -q '^simulated time (ms)' table || fail "compare shows no time"
+timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -m 100p |
+	awk 'length > 80 { exit 1 }' || fail "two policies do not fit 80 columns"
+timeout 60 "$reclaimsim" compare - -p classic -p mglru -m 100p --json <small.trace >a.json
+timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -m 100p --json -j 1 >b.json
+cmp -s a.json b.json || fail "compare depends on -j or on standard input"
+timeout 60 "$reclaimsim" compare small.trace -p classic -p classic -m 100p --exit-code >/dev/null
+[ $? = 0 ] || fail "equal policies differ"
+timeout 60 "$reclaimsim" compare small.trace -p classic -p fifo -m 100p --exit-code >/dev/null
+[ $? = 1 ] || fail "--exit-code finds no difference"
+timeout 60 "$reclaimsim" compare small.trace -p classic --variant memory.max=100p \
+	--variant memory.max=50p --format csv >a.csv
+grep -q '^pswpout,' a.csv || fail "variants make no columns: $(cat a.csv)"
+
+# --- list, help, version ---
+for topic in policies settings counters formats generators; do
+	"$reclaimsim" list $topic --json | python3 -c 'import json,sys; assert json.load(sys.stdin)' ||
+		fail "list $topic --json"
+	"$reclaimsim" list $topic >/dev/null || fail "list $topic"
+done
+"$reclaimsim" list settings memory.max | grep -q 'hard limit' || fail "list settings memory.max"
+for command in run compare sweep plot check trace list; do
+	"$reclaimsim" $command --help | grep -q '^Usage: reclaimsim '$command || fail "$command --help"
+	"$reclaimsim" help $command | cmp -s - <("$reclaimsim" $command --help) ||
+		fail "help $command differs from --help"
+done
+for command in run compare sweep plot check list; do
+	"$reclaimsim" $command --help | grep -q '^Example:' || fail "$command --help has no example"
+done
+"$reclaimsim" --version | grep -q '^reclaimsim [0-9]' || fail "--version"
+
+# --- a closed pipe is no message ---
+{ "$reclaimsim" list counters; } 2>err | head -n 1 >/dev/null
+[ ! -s err ] || fail "a closed pipe says: $(cat err)"
+finish

@@ -142,6 +142,7 @@ struct import {
 	uint64_t thread_pid, thread_tid;
 	bool have_thread, time_due;
 	uint16_t open_file; /* of import_io(): which open of the file */
+	bool one_spool;	   /* inputs follow one another instead of being merged */
 	bool mark;	   /* import_io_record() marks what it makes ... */
 	bool drop_marked;  /* ... and finish() leaves marked records out: better ones were found */
 	uint64_t time_written;

@@ -3,12 +3,14 @@
  * import_fio_iolog.c - fio's own log of a job's I/O (write_iolog), versions 2 and 3.
  *
  * Each log is one job, a process; several logs are merged by time, all starting at 0 (fio's clocks
- * are a job's own). What the log does not say is modelled by these defaults, each of them a --with
+ * are a job's own), or, --with stonewall=1, follow one another. What the log does not say is modelled by these defaults, each of them a --with
  * setting with the meaning it has for job files (gen_fio.c):
  *  invalidate=1    every open drops the file's cached pages;
  *  fadvise_hint=1  a job that mostly goes on where it stopped advises SEQUENTIAL, else RANDOM;
  *  own_pages=1350  anonymous pages of fio's own, written by the main process and shared with the
- *                  jobs' processes copy-on-write, as measured with fio 3.33 of Debian 12;
+ *                  jobs' processes copy-on-write;
+ *  shm_pages=570   pages of shared memory (thread_data, smalloc pools) of the main process; both
+ *                  as /proc/PID/smaps of fio 3.33 of Debian 12 shows them, whatever the job;
  *  hot_pages=35    of these and the I/O buffer are touched again every 32 I/Os;
  *  engine=psync    mmap: the I/O goes through a mapping of the file, with madvise() as the hint;
  *  direct=0        1: the I/O bypasses the page cache and is counted only.
@@ -38,8 +40,8 @@ struct fio {
 	uint32_t input; /* whose header was read, + 1 */
 	uint64_t ops[FIO_NR_OPS], wait_us, trim_bytes, io_before_open;
 	uint64_t base_us, last_us; /* a second header starts at 0 again */
-	bool invalidate, hint, mmap, direct;
-	uint64_t own_pages, hot_pages, ios;
+	bool invalidate, hint, mmap, direct, stonewall;
+	uint64_t own_pages, shm_pages, hot_pages, ios;
 	uint32_t own_region, buffer_region;
 	GArray *files;
 };
@@ -55,19 +57,22 @@ static bool fio_begin(struct import *im, GError **error)
 {
 	struct fio *fio = im->priv;
 	const char *engine = import_with(im, "engine");
-	uint64_t invalidate, hint, direct;
+	uint64_t invalidate, hint, direct, stonewall;
 
 	fio->files = g_array_new(FALSE, TRUE, sizeof(struct fio_file));
 	fio->mmap = engine && !strcmp(engine, "mmap");
 	if (!import_with_number(im, "invalidate", 1, 1, &invalidate, error) ||
 	    !import_with_number(im, "fadvise_hint", 1, 1, &hint, error) ||
 	    !import_with_number(im, "direct", 0, 1, &direct, error) ||
+	    !import_with_number(im, "stonewall", 0, 1, &stonewall, error) ||
+	    !import_with_number(im, "shm_pages", 570, 1u << 20, &fio->shm_pages, error) ||
 	    !import_with_number(im, "own_pages", 1350, 1u << 20, &fio->own_pages, error) ||
 	    !import_with_number(im, "hot_pages", 35, 1u << 20, &fio->hot_pages, error))
 		return false;
 	fio->invalidate = invalidate;
 	fio->hint = hint;
 	fio->direct = direct;
+	fio->stonewall = im->one_spool = stonewall;
 	fio->hot_pages = MIN(fio->hot_pages, fio->own_pages);
 	return true;
 }
@@ -142,6 +147,12 @@ static void start_job(struct import *im)
 	if (!im->input) {
 		fio->own_region = put_map(im, RS_MAP_FILE_NONE, 0, fio->own_pages);
 		put(im, RS_OP_STORE, fio->own_region, 0, fio->own_pages);
+		if (fio->shm_pages)
+			put(im, RS_OP_STORE,
+			    put_map(im, RS_MAP_FILE_NONE, VM_SHARED, fio->shm_pages), 0,
+			    fio->shm_pages);
+	} else if (fio->stonewall) {
+		import_wait(im, job - 1, job - 1);
 	}
 	import_fork(im, job, job);
 	import_thread(im, job, job);
@@ -176,9 +187,12 @@ static bool header(struct import *im, const char *s, const char *end)
 		return true;
 	}
 	/* The log is opened for appending: a second run goes on behind the first. */
+	if (fio->input == im->input + 1 || fio->stonewall)
+		fio->base_us += fio->last_us;
+	else
+		fio->base_us = 0;
 	if (fio->input != im->input + 1)
 		start_job(im);
-	fio->base_us = fio->input == im->input + 1 ? fio->base_us + fio->last_us : 0;
 	fio->last_us = 0;
 	fio->version = (unsigned)version;
 	fio->input = im->input + 1;
@@ -387,7 +401,8 @@ static void fio_end(struct import *im)
 const struct rs_importer import_fio_iolog = {
 	.name = "fio_iolog",
 	.summary = "fio write_iolog, versions 2 and 3; several logs are merged by time (--with "
-		   "invalidate=0, fadvise_hint=0, own_pages=N, hot_pages=N, engine=mmap, direct=1)",
+		   "invalidate=0, fadvise_hint=0, own_pages=N, shm_pages=N, hot_pages=N, "
+		   "stonewall=1, engine=mmap, direct=1)",
 	.valid = "TIME FILE add|open|close, TIME FILE read|write|sync|datasync|trim OFFSET LENGTH "
 		 "(version 2: without TIME)",
 	.time_unit = "microseconds since the job began",

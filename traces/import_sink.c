@@ -599,7 +599,7 @@ void import_sink_next_input(struct import *im)
 	im->have_thread = false;
 	im->time_due = true;
 	im->clock.now = im->clock.last_ns = 0;
-	if (im->ops->direct)
+	if (im->ops->direct || (im->one_spool && im->spool))
 		return;
 	im->spool = g_new0(struct import_spool, 1);
 	im->spool->buffer = g_malloc(SPOOL_BUFFER);

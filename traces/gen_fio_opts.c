@@ -534,8 +534,6 @@ static bool set_distribution(struct gen *g, struct fio_opts *o, const struct fio
 {
 	g_auto(GStrv) part = g_strsplit(l->value, ":", 3);
 
-	if (!part[0])
-		part[0] = g_strdup("");
 	if (!strcmp(part[0], "random")) {
 		o->dist = FIO_DIST_RANDOM;
 		return true;
@@ -557,8 +555,6 @@ static bool set_service(struct gen *g, struct fio_opts *o, const struct fio_line
 	g_auto(GStrv) part = g_strsplit(l->value, ":", 3);
 
 	o->service_nr = 1;
-	if (!part[0])
-		part[0] = g_strdup("");
 	o->service = !strcmp(part[0], "roundrobin") ? FIO_ROUND_ROBIN :
 		     !strcmp(part[0], "sequential") ? FIO_SEQUENTIAL :
 		     !strcmp(part[0], "random")	   ? FIO_RANDOM_FILE :
@@ -717,7 +713,7 @@ static bool apply(struct gen *g, struct fio_opts *o, const struct fio_line *l)
 	if (!opt)
 		return other_option(g, l);
 	field = (char *)o + opt->offset;
-	if (!l->value && opt->kind != OPT_BOOL) {
+	if ((!l->value || !*l->value) && (l->value || opt->kind != OPT_BOOL)) {
 		fio_fail(g, l, "option \"%s\" needs a value", l->key);
 		return false;
 	}

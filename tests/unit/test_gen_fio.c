@@ -239,6 +239,7 @@ static void mistakes_are_named_with_their_place(void **state)
 		{ "[j]\nsize=x\n", "spec:2: size=x: a number of bytes is needed" },
 		{ "[j]\nsize=9999999999t\n", "more than 2^63 bytes" },
 		{ "[j]\nsize=1m\nrandom_distribution=zipf:1\n", "theta other than 1" },
+		{ "[j]\nsize=1m\nrandom_distribution= # zipf\n", "option \"random_distribution\" needs a value" },
 		{ "[j]\nsize=1m\nruntime=x\n", "a time is needed" },
 		{ "[j]\nsize=1m\nread_iolog=x\n", "import the iolog instead" },
 		{ "[j]\nsize=1m\nnumjobs=0\n", "numjobs; valid are" },

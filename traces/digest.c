@@ -46,7 +46,6 @@ static void put_word(GChecksum *c, uint64_t word)
 void digest_add(struct digest *d, const struct rs_record *r, uint32_t n, const struct rs_map *maps,
 		uint32_t nr_maps)
 {
-	uint64_t lane[4];
 	uint32_t i = 0;
 
 	if (n == 1 && !nr_maps) {
@@ -57,13 +56,17 @@ void digest_add(struct digest *d, const struct rs_record *r, uint32_t n, const s
 	}
 	for (; i < n && (d->nr_records + i) % 4; i++)
 		d->lane[(d->nr_records + i) % 4] = mix(d->lane[(d->nr_records + i) % 4], &r[i]);
-	memcpy(lane, d->lane, sizeof(lane));
-	for (; i + 4 <= n; i += 4)
-		for (uint32_t j = 0; j < 4; j++)
-			lane[j] = mix(lane[j], &r[i + j]);
+	/* Four variables rather than an array: compilers keep those in registers. */
+	uint64_t lane0 = d->lane[0], lane1 = d->lane[1], lane2 = d->lane[2], lane3 = d->lane[3];
+	for (; i + 4 <= n; i += 4) {
+		lane0 = mix(lane0, &r[i]);
+		lane1 = mix(lane1, &r[i + 1]);
+		lane2 = mix(lane2, &r[i + 2]);
+		lane3 = mix(lane3, &r[i + 3]);
+	}
+	memcpy(d->lane, (uint64_t[4]){ lane0, lane1, lane2, lane3 }, sizeof(d->lane));
 	for (uint32_t j = 0; i < n; i++, j++)
-		lane[j] = mix(lane[j], &r[i]);
-	memcpy(d->lane, lane, sizeof(lane));
+		d->lane[j] = mix(d->lane[j], &r[i]);
 	d->nr_records += n;
 	for (i = 0; i < nr_maps; i++) {
 		put_word(d->maps, maps[i].file);

@@ -223,6 +223,17 @@ static bool mean_over_seeds(const struct runs *runs, guint column, const char *n
 	return true;
 }
 
+static bool anybody_counts(const struct runs *runs, const char *name)
+{
+	double value;
+
+	for (guint c = 0; c < runs->scenario->columns->len; c++) {
+		if (mean_over_seeds(runs, c, name, &value))
+			return true;
+	}
+	return false;
+}
+
 static bool judge_metric(const struct runs *runs, guint c, const struct suite_metric *metric,
 			 struct baseline *old, struct baseline *fresh, GPtrArray *verdicts,
 			 GError **error)
@@ -236,12 +247,16 @@ static bool judge_metric(const struct runs *runs, guint c, const struct suite_me
 	char *what = g_strdup_printf("%s.%s", column->name, metric->name);
 	const char *stored_digest;
 	double expected, found;
+	bool stored = baseline_get(old, name, metric->name, &expected, &stored_digest);
 	bool ok = true;
 
 	if (!mean_over_seeds(runs, c, metric->name, &found)) {
-		verdict_new(verdicts, VERDICT_ERROR, scenario->name, what,
-			    g_strdup_printf("%s has no %s", column->name, metric->name));
-	} else if (!baseline_get(old, name, metric->name, &expected, &stored_digest)) {
+		/* Policies differ in what they count; what was there once must still be there. */
+		if (stored)
+			verdict_new(verdicts, VERDICT_ERROR, scenario->name, what,
+				    g_strdup_printf("%s has no %s any more", column->name,
+						    metric->name));
+	} else if (!stored) {
 		verdict_new(verdicts, VERDICT_NEW, scenario->name, what,
 			    g_strdup("nothing stored, see --update"));
 	} else if (!update && stored_digest && digest && strcmp(stored_digest, digest) != 0) {
@@ -279,6 +294,11 @@ static bool judge_scenario(const struct runs *runs, struct baseline *old, struct
 	for (guint i = 0; i < scenario->assertions->len; i++)
 		judge_assertion(runs, g_ptr_array_index(scenario->assertions, i), verdicts);
 	for (guint i = 0; i < scenario->metrics->len; i++) {
+		const struct suite_metric *metric = g_ptr_array_index(scenario->metrics, i);
+
+		if (!anybody_counts(runs, metric->name))
+			verdict_new(verdicts, VERDICT_ERROR, scenario->name, metric->name,
+				    g_strdup("no policy has this counter"));
 		for (guint c = 0; c < scenario->columns->len; c++) {
 			if (!judge_metric(runs, c, g_ptr_array_index(scenario->metrics, i), old,
 					  fresh, verdicts, error))

@@ -162,7 +162,7 @@ static void print_head(const struct comparison *c, const char *trace, FILE *stre
 	g_free(memory);
 }
 
-static void print_foot(const struct comparison *c, FILE *stream)
+static void print_foot(const struct comparison *c, int format, FILE *stream)
 {
 	if (c->exact)
 		return;
@@ -171,9 +171,9 @@ static void print_foot(const struct comparison *c, FILE *stream)
 		fprintf(stream, "Fewer than 5 seeds: no difference is claimed.\n");
 	else
 		fprintf(stream,
-			"* the paired difference is not 0 (bootstrap, 10,000 resamples, 95%%,\n"
+			"%s* the paired difference is not 0 (bootstrap, 10,000 resamples, 95%%,\n"
 			"  Holm-corrected for %u rows) and at least %g%%; ~ no difference shown.\n",
-			c->rows->len, 100 * c->min_effect);
+			format == TABLE_MARKDOWN ? "\\" : "", c->rows->len, 100 * c->min_effect);
 }
 
 static bool print_comparison(const struct comparison *c, const char *trace, int format,
@@ -197,7 +197,7 @@ static bool print_comparison(const struct comparison *c, const char *trace, int 
 			print_head(c, trace, stream);
 		comparison_print(c, (enum table_format)format, stream);
 		if (format != TABLE_CSV)
-			print_foot(c, stream);
+			print_foot(c, format, stream);
 	}
 	return output_close(output, error);
 }

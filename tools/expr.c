@@ -76,6 +76,16 @@ static char *take_name(struct parser *parser, bool dots)
 	return parser->p > start ? g_strndup(start, (gsize)(parser->p - start)) : NULL;
 }
 
+/* Names of marks are free; here up to what ends a value. */
+static char *take_mark(struct parser *parser)
+{
+	size_t length = strcspn(parser->p, " \t\n()<>=!~*+/");
+	char *name = length ? g_strndup(parser->p, length) : NULL;
+
+	parser->p += length;
+	return name;
+}
+
 static struct node *parse_metric(struct parser *parser)
 {
 	struct node *node = g_new0(struct node, 1);
@@ -96,7 +106,7 @@ static struct node *parse_metric(struct parser *parser)
 	}
 	if (*parser->p == '@') {
 		parser->p++;
-		node->snapshot = take_name(parser, false);
+		node->snapshot = take_mark(parser);
 		if (!node->snapshot) {
 			node_free(node);
 			return expected(parser, "the name of a mark");

@@ -18,7 +18,7 @@ for policy in fifo classic mglru hitshield; do
 	timeout 60 "$reclaimsim" run - --policy $policy --set memory.max=100p --json <small.trace >c.json
 	cmp -s a.json c.json || fail "$policy: standard input gives another result"
 done
-python3 - <<'EOF' || fail "the result is not what the contract says"
+/usr/bin/python3 - <<'EOF' || fail "the result is not what the contract says"
 import json
 r = json.load(open("a.json"))
 assert list(r)[:7] == ["schema", "version", "trace", "policy", "kernel", "settings", "snapshots"]
@@ -63,7 +63,7 @@ grep -q '^pswpout,' a.csv || fail "variants make no columns: $(cat a.csv)"
 
 # --- list, help, version ---
 for topic in policies settings counters formats generators; do
-	"$reclaimsim" list $topic --json | python3 -c 'import json,sys; assert json.load(sys.stdin)' ||
+	"$reclaimsim" list $topic --json | /usr/bin/python3 -c 'import json,sys; assert json.load(sys.stdin)' ||
 		fail "list $topic --json"
 	"$reclaimsim" list $topic >/dev/null || fail "list $topic"
 done

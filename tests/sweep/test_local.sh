@@ -19,7 +19,7 @@ same one steps
 # --- collect ---
 expect 0 "" "$reclaimsim" sweep collect one -o all.jsonl
 [ "$(wc -l <all.jsonl)" = $cells ] || fail "collect gives $(wc -l <all.jsonl) lines"
-python3 -c '
+/usr/bin/python3 -c '
 import json
 rows = [json.loads(line) for line in open("all.jsonl")]
 assert [r["cell"] for r in rows] == list(range(len(rows)))
@@ -63,7 +63,7 @@ printf 'region a anon 4\ns b 0\n' >b.trace
 expect 3 "120 of 240 cells done, 120 failed" "$reclaimsim" sweep spec.json -o bad
 expect 3 'b.trace:2' "$reclaimsim" sweep status bad --list
 expect 3 "120 of 240 cells have no result" "$reclaimsim" sweep collect bad -o part.jsonl
-"$reclaimsim" sweep status bad --json | python3 -c '
+"$reclaimsim" sweep status bad --json | /usr/bin/python3 -c '
 import json, sys
 s = json.load(sys.stdin)
 assert (s["done"], s["failed"], s["missing"], len(s["unfinished"])) == (120, 120, 0, 120)

@@ -8,6 +8,7 @@
 
 #include "tools/tools.h"
 
+extern const struct rs_command trace_fit_kbuild;
 extern const struct rs_command trace_gen;
 extern const struct rs_command trace_info;
 extern const struct rs_command trace_cat;

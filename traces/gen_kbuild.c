@@ -49,12 +49,15 @@ struct slot {
 	unsigned number;
 };
 
-/* Around mean, at least 1, up to 8 times the mean: few are large, as with files. */
+/*
+ * Of the given mean, at least 1, up to 9 times the mean: few are large, as with files. 8/9 is the
+ * mean of min(1 / sqrt(u) - 1, 8).
+ */
 static uint64_t skewed(struct rs_rng *rng, uint64_t mean)
 {
 	double u = (double)(rs_rng_below(rng, 1000) + 1) / 1000;
 
-	return MAX((uint64_t)((double)mean * MIN(1 / sqrt(u) - 1, 8)), 1);
+	return MAX((uint64_t)((double)mean * MIN(1 / sqrt(u) - 1, 8) * 9 / 8 + 0.5), 1);
 }
 
 static uint32_t map_program(struct build *b, const char *who, enum program p)
@@ -104,8 +107,7 @@ static void start_unit(struct build *b, struct slot *s)
 	s->anon = (uint64_t)MAX((double)b->k->anon_pages *
 				(1 + b->k->anon_deviation * (2 * rs_rng_double(&b->rng) - 1)), 16);
 	s->anon_done = s->headers_done = 0;
-	s->headers = skewed(&b->rng, b->k->per_unit);
-	s->headers = MIN(s->headers, b->k->per_unit * 4);
+	s->headers = MAX(b->k->per_unit / 2 + rs_rng_below(&b->rng, b->k->per_unit + 1), 1);
 	s->child = spawn(b, s, "cc1-", COMPILER);
 }
 

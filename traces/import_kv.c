@@ -276,6 +276,14 @@ void kv_grow(struct kv *kv, uint64_t hash, size_t key_len, uint64_t at_least, ui
 		kv_set(kv, hash, key_len, size, false);
 }
 
+void kv_rewrite(struct kv *kv, uint64_t hash, size_t key_len)
+{
+	struct kv_item *item = item_of(kv, hash);
+
+	if (item)
+		kv_set(kv, hash, key_len, item->size, false);
+}
+
 void kv_touch(struct kv *kv, uint64_t hash, size_t key_len)
 {
 	struct kv_item *item = item_of(kv, hash);

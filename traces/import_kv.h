@@ -30,6 +30,7 @@ void kv_free(struct kv *);
 void kv_get(struct kv *, uint64_t hash, size_t key_len, uint64_t known_size);
 /* integer: redis keeps small numbers without a string. */
 void kv_set(struct kv *, uint64_t hash, size_t key_len, uint64_t size, bool integer);
+void kv_rewrite(struct kv *, uint64_t hash, size_t key_len); /* with the size it has */
 /* At least size bytes, or as much more as grow: SETRANGE, APPEND, list and hash commands. */
 void kv_grow(struct kv *, uint64_t hash, size_t key_len, uint64_t at_least, uint64_t grow);
 void kv_touch(struct kv *, uint64_t hash, size_t key_len); /* a change without a new size */

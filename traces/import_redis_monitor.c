@@ -4,7 +4,16 @@
  *
  * SECONDS.usec [DB CLIENT] "CMD" "ARG" ...; also the forms before 2.6 (no bracket, or "(db N)") and
  * the prefix "[ proxy ] " of Redis Enterprise. Commands of a script follow it as lines of their own
- * ("lua"), so EVAL itself is no access. A key that is read but was never written in the log is a
+ * ("lua"), so EVAL itself is no access.
+ *
+ * Two shorter forms, as people keep them of long runs, are read as well:
+ *   SECONDS.usec "CMD" "KEY" LENGTH    MONITOR without clients and values: LENGTH of the value with
+ *                                      its quotes, 0 for commands without one
+ *   KEY BYTES; GET KEY; SET KEY        requests: a key stored with so many bytes, read, stored again
+ *                                      with the size it has. A number as key is "key:" and six digits.
+ *                                      The mark "load" stands where the first phase ends.
+ *
+ * A key that is read but was never written in the log is a
  * miss unless --with value_size=BYTES says how large such values are.
  */
 #include "traces/import_kv.h"
@@ -73,6 +82,8 @@ struct redis {
 	GString *text;	/* the arguments, escapes undone, one behind the other */
 	GArray *args;	/* struct arg */
 	uint64_t ok_lines, from_lua, key_reads, key_writes, set_value_bytes, db;
+	uint64_t value_length; /* of the short form of MONITOR; 0 = the value is there */
+	bool loading;	       /* the last line was KEY BYTES */
 	uint8_t databases[64]; /* bit set of those seen, up to 511 */
 };
 
@@ -178,12 +189,12 @@ static bool parse(struct redis *r, const char *p, const char *end, const char **
 	*stamp_n = (size_t)(p - *stamp);
 	if (!text_char(&p, end, ' ') || !take_client(&p, end, &r->db, lua))
 		return false;
-	while (p < end) {
+	r->value_length = 0;
+	while (p < end && *p == '"') {
 		if (!take_arg(r, &p, end) || (p < end && !text_char(&p, end, ' ')))
-			/* A refused AUTH is shown as "AUTH" "(redacted)"; both are quoted. */
 			return false;
 	}
-	return r->args->len > 0;
+	return r->args->len > 0 && (p == end || (text_u64(&p, end, &r->value_length) && p == end));
 }
 
 static const char *arg_text(const struct redis *r, unsigned i, size_t *n)
@@ -249,6 +260,8 @@ static void one_key(struct redis *r, const struct command *c, unsigned at)
 		at += c->step == 2 ? 1 : c->value - c->first;
 		if (at < r->args->len)
 			value = arg_text(r, at, &value_n);
+		else if (r->value_length > 2)
+			value_n = MIN(r->value_length - 2, 512u << 20);
 		r->set_value_bytes += value_n;
 		kv_set(r->kv, hash, n, value_n, value && is_integer(value, value_n));
 		break;
@@ -266,6 +279,83 @@ static void one_key(struct redis *r, const struct command *c, unsigned at)
 	}
 }
 
+/* ---- requests: KEY BYTES, GET KEY, SET KEY ---- */
+
+static bool request_split(const char *s, const char *end, const char **first, size_t *first_n,
+			  const char **second, size_t *second_n)
+{
+	const char *blank = memchr(s, ' ', (size_t)(end - s));
+
+	if (!blank || blank == s || blank + 1 == end ||
+	    memchr(blank + 1, ' ', (size_t)(end - blank - 1)))
+		return false;
+	*first = s;
+	*first_n = (size_t)(blank - s);
+	*second = blank + 1;
+	*second_n = (size_t)(end - blank - 1);
+	return true;
+}
+
+static bool is_verb(const char *s, size_t n)
+{
+	return n == 3 && (!g_ascii_strncasecmp(s, "GET", 3) || !g_ascii_strncasecmp(s, "SET", 3));
+}
+
+static uint64_t request_key(const char *s, size_t n, size_t *len)
+{
+	const char *p = s;
+	char name[32];
+	uint64_t number;
+
+	if (text_u64(&p, s + n, &number) && p == s + n) {
+		g_snprintf(name, sizeof(name), "key:%06" G_GUINT64_FORMAT, number);
+		*len = strlen(name);
+		return objects_hash(name, *len, 0);
+	}
+	*len = n;
+	return objects_hash(s, n, 0);
+}
+
+static bool request_line(struct import *im, const char *s, const char *end)
+{
+	struct redis *r = im->priv;
+	struct rs_record mark = { .op = RS_OP_MARK };
+	const char *first, *second;
+	size_t first_n, second_n, len;
+	uint64_t hash, bytes;
+
+	if (!request_split(s, end, &first, &first_n, &second, &second_n))
+		return false;
+	import_thread(im, 0, 0);
+	if (!is_verb(first, first_n)) {
+		if (!text_u64(&second, end, &bytes) || second != end || bytes > 512u << 20)
+			return false;
+		hash = request_key(first, first_n, &len);
+		r->loading = true;
+		r->key_writes++;
+		r->set_value_bytes += bytes;
+		kv_set(r->kv, hash, len, bytes, false);
+		(*tally_at(r->commands, "SET", 3))++;
+		return true;
+	}
+	if (r->loading) {
+		mark.object = rs_trace_intern(im->out, RS_NAME_MARK, "load");
+		import_put(im, &mark, NULL);
+	}
+	r->loading = false;
+	hash = request_key(second, second_n, &len);
+	if ((*first | 0x20) == 'g') {
+		r->key_reads++;
+		kv_get(r->kv, hash, len, UINT64_MAX);
+		(*tally_at(r->commands, "GET", 3))++;
+	} else {
+		r->key_writes++;
+		kv_rewrite(r->kv, hash, len);
+		(*tally_at(r->commands, "SET", 3))++;
+	}
+	return true;
+}
+
 static bool redis_line(struct import *im, const char *s, size_t n)
 {
 	struct redis *r = im->priv;
@@ -277,8 +367,12 @@ static bool redis_line(struct import *im, const char *s, size_t n)
 	const struct command *c;
 	int last;
 
-	if (text_is(s, n, "OK")) {
+	if (n >= 2 && !memcmp(s, "OK", 2) && (n == 2 || s[2] == ' ')) {
 		r->ok_lines++;
+		return true;
+	}
+	if (request_line(im, s, s + n)) {
+		im->c.records++;
 		return true;
 	}
 	if (!parse(r, s, s + n, &stamp, &stamp_n, &ns, &lua))
@@ -308,7 +402,7 @@ static bool redis_look(const char *s, const char *end)
 	uint64_t ns, db;
 	bool lua;
 
-	if (end - s == 2 && !memcmp(s, "OK", 2))
+	if (end - s >= 2 && !memcmp(s, "OK", 2))
 		return true;
 	if (text_word(&p, end, "[ ") && (!text_find(p, end, " ] ", &p) || !text_word(&p, end, " ] ")))
 		return false;
@@ -316,8 +410,23 @@ static bool redis_look(const char *s, const char *end)
 	       take_client(&p, end, &db, &lua) && p < end && *p == '"';
 }
 
+static bool request_look(const char *s, const char *end)
+{
+	const char *first, *second;
+	size_t first_n, second_n;
+	uint64_t number;
+
+	if (!request_split(s, end, &first, &first_n, &second, &second_n))
+		return false;
+	return is_verb(first, first_n) ||
+	       (text_u64(&first, first + first_n, &number) && *first == ' ' &&
+		text_u64(&second, end, &number) && second == end);
+}
+
 static unsigned redis_probe(const char *head, size_t n)
 {
+	if (text_probe(head, n, 200, request_look) >= 99)
+		return 30;
 	return text_probe(head, n, 40, redis_look) >= 60 ? 90 : 0;
 }
 

@@ -164,6 +164,21 @@ struct request {
 	bool shared, stack, touch;
 };
 
+/*
+ * Pages of the request that the file has. A loader maps libraries past their ends, to cover them
+ * with other mappings later; a trace's mappings end with the file.
+ */
+static uint64_t pages_in_file(struct import *im, const struct request *r)
+{
+	const struct import_file *file = import_file_at(im, r->file);
+	uint64_t size;
+
+	if (!strace_file(im->priv, r->file)->known)
+		import_file_reaches(im, r->file, r->pgoff + r->pages, false);
+	size = file->resized ? file->now : file->pages;
+	return r->pgoff < size ? MIN(r->pages, size - r->pgoff) : 0;
+}
+
 /* The trace's thread is the task (strace_switch()). */
 static struct svma *mm_map(struct import *im, struct smm *mm, const struct request *r)
 {
@@ -194,10 +209,10 @@ static struct svma *mm_map(struct import *im, struct smm *mm, const struct reque
 		return NULL;
 	}
 	if (r->file != STRACE_NO_FILE) {
-		struct sfile *file = strace_file(st, r->file);
-
-		if (!file->known)
-			import_file_reaches(im, r->file, r->pgoff + r->pages, false);
+		map.pages = pages_in_file(im, r);
+		if (!map.pages)
+			return NULL;
+		vma.end = r->start + map.pages;
 		import_file_at(im, r->file)->used = true;
 		map.file = import_file_at(im, r->file)->id;
 	}

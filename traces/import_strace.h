@@ -6,7 +6,8 @@
  *   import_strace_call.c  system calls and what they change
  *   import_strace_file.c  descriptors, paths, sizes
  *   import_strace_mm.c    address spaces
- *   import_strace_touch.c the model of what of them is touched
+ *   import_strace_touch.c the model of what of them is touched when they are made,
+ *   import_strace_work.c  and while the program works
  *
  * What a log does not say is modelled (docs of each part); --with touched=FILE ("PAGES RESIDENT
  * RANGES PATH" a line, as mincore() tells after a run) replaces the guess which pages of mapped
@@ -52,6 +53,10 @@ struct smm {
 	unsigned nr_threads;
 	GArray *vmas; /* by address */
 	bool some_untouched;
+	/* import_strace_work.c: what it works on, made anew when the mappings changed */
+	bool work_stale;
+	GArray *text, *anon;
+	uint64_t anon_pages, random;
 	uint64_t brk_start, brk; /* bytes; 0 = not known */
 };
 
@@ -81,6 +86,7 @@ struct stask {
 	char *cwd;	  /* NULL = not known */
 	GString *pending; /* text of an interrupted call up to <unfinished ...> */
 	bool pending_fork, has_child, vforked, begun, exited;
+	uint64_t parent; /* pid */
 	uint64_t child; /* that began before the call that made it returned */
 	uint64_t fork_flags;
 };
@@ -158,6 +164,23 @@ char *strace_string(const struct scall *, unsigned arg, size_t *n);
 bool strace_read_touched(struct import *, const char *path, GError **);
 /* What a program uses of its mappings that were not touched so far. */
 void strace_touch(struct import *, struct stask *);
+
+/* Pages from..to of a mapping, counted and recorded. */
+void strace_touch_pages(struct import *, const struct svma *, uint64_t from, uint64_t to, bool store);
+/* The pages of first..last (of the file) that are listed as touched; NULL: nothing is known. */
+const GArray *strace_listed(const struct strace *, const char *name);
+/* A program as it is listed: names may be links, which the log does not resolve. NULL: not listed. */
+const char *strace_listed_program(const struct strace *, const char *path, uint64_t *ret_pages);
+struct srange {
+	uint32_t first, last;
+};
+
+/* ---- import_strace_work.c ---- */
+#define STRACE_WORK_PER_PAGE 8u
+#define STRACE_WORK_PER_CALL 4u
+/* So many steps of work: a code page and a page of its own memory each. */
+void strace_work(struct import *, struct stask *, unsigned steps);
+void strace_work_done(struct smm *);
 
 /* ---- import_strace_mm.c ---- */
 void strace_mm_call(struct import *, struct stask *, const struct scall *);

@@ -4,7 +4,8 @@
  *
  * fork and clone without CLONE_VM copy the address space (RS_OP_FORK). A child that shares it until
  * execve (vfork, CLONE_VM | CLONE_VFORK, as make, gcc and posix_spawn use) begins in the trace at
- * its execve, as a new process with an empty address space. CLONE_THREAD makes a thread.
+ * its execve: forked by its parent there, so that it does not run before the parent has come so far,
+ * and with an empty address space at once. CLONE_THREAD makes a thread.
  */
 #include "traces/import_strace.h"
 #include "traces/import_text.h"
@@ -47,6 +48,7 @@ void strace_fork(struct import *im, struct stask *parent, struct stask *child, u
 	struct strace *st = im->priv;
 
 	child->cwd = g_strdup(parent->cwd);
+	child->parent = parent->pid;
 	if (flags & S_CLONE_FILES) {
 		child->fds = parent->fds;
 		child->fds->refs++;
@@ -119,24 +121,39 @@ static void end_other_threads(struct import *im, struct stask *task)
 	g_ptr_array_free(others, TRUE);
 }
 
+/* A child of vfork() becomes a process of its own. */
+static void begin_vforked(struct import *im, struct stask *task)
+{
+	struct strace *st = im->priv;
+	struct stask *parent = g_hash_table_lookup(st->tasks, &task->parent);
+
+	if (!parent || parent == task || !parent->begun || !strace_switch(im, parent))
+		return;
+	import_fork(im, task->pid, task->pid);
+	task->begun = true;
+}
+
 static void executed(struct import *im, struct stask *task, const struct scall *c)
 {
 	struct strace *st = im->priv;
 	struct rs_record record = { .op = RS_OP_EXEC };
 	uint64_t leader = task->vforked ? task->pid : task->mm->leader;
-	bool fresh = task->vforked || !task->begun;
+	bool fresh;
 	size_t n;
 	char *path = strace_string(c, 0, &n);
 	uint32_t file = path ? strace_path_file(im, task, path, n) : STRACE_NO_FILE;
 
 	g_free(path);
 	st->execs++;
-	if (!task->vforked)
+	if (task->vforked)
+		begin_vforked(im, task);
+	else
 		end_other_threads(im, task);
+	fresh = !task->begun;
 	if (task->mm->refs > 1) {
 		struct smm *mm = strace_mm_new(leader);
 
-		mm->nr_threads = task->vforked ? 0 : 1;
+		mm->nr_threads = task->begun;
 		strace_mm_put(st, task->mm);
 		task->mm = mm;
 	} else {

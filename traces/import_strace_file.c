@@ -204,11 +204,18 @@ static uint32_t file_number(struct import *im, const char *path)
 	return file;
 }
 
+/* A program's file. */
 uint32_t strace_path_file(struct import *im, const struct stask *task, const char *path, size_t n)
 {
 	char *whole = canonical(task, NULL, path, n);
-	uint32_t file = file_number(im, whole);
+	uint64_t pages = 0;
+	const char *listed = strace_listed_program(im->priv, whole, &pages);
+	uint32_t file = file_number(im, listed ? listed : whole);
 
+	if (listed && pages && file != STRACE_NO_FILE && !import_file_at(im, file)->resized) {
+		strace_file(im->priv, file)->known = true;
+		import_file_reaches(im, file, pages, false);
+	}
 	g_free(whole);
 	return file;
 }

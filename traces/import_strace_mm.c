@@ -15,6 +15,7 @@
 #define STACK_END 0x7ffffffffu
 #define STACK_PAGES 33u
 #define UNKNOWN_EXEC_PAGES 64u
+#define DATA_SHARE 16u /* data and bss: one page for so many of the program's file */
 
 static void region_get(struct strace *st, uint32_t region)
 {
@@ -89,6 +90,7 @@ void strace_mm_clear(struct strace *st, struct smm *mm)
 	g_array_set_size(mm->vmas, 0);
 	mm->brk = mm->brk_start = 0;
 	mm->some_untouched = false;
+	mm->work_stale = true;
 }
 
 void strace_mm_put(struct strace *st, struct smm *mm)
@@ -97,6 +99,7 @@ void strace_mm_put(struct strace *st, struct smm *mm)
 		return;
 	strace_mm_clear(st, mm);
 	g_array_free(mm->vmas, TRUE);
+	strace_work_done(mm);
 	g_free(mm);
 }
 
@@ -133,6 +136,7 @@ static void mm_unmap(struct import *im, struct smm *mm, uint64_t start, uint64_t
 	struct strace *st = im->priv;
 	guint i = vma_search(mm, start);
 
+	mm->work_stale = true;
 	while (i < mm->vmas->len && vma_at(mm, i)->start < end) {
 		struct svma *vma = vma_at(mm, i), rest = *vma;
 		uint64_t from = MAX(start, vma->start), to = MIN(end, vma->end);
@@ -426,6 +430,8 @@ void strace_mm_call(struct import *im, struct stask *task, const struct scall *c
 	/* A loader maps a library in pieces over each other: only what is left is used. */
 	if (!layout && task->mm->some_untouched)
 		strace_touch(im, task);
+	if (!layout && strace_switch(im, task))
+		strace_work(im, task, STRACE_WORK_PER_CALL);
 	if (c->failed || c->unknown)
 		return;
 	if (scall_is(c, "mmap") || scall_is(c, "mmap2"))
@@ -442,7 +448,10 @@ void strace_mm_call(struct import *im, struct stask *task, const struct scall *c
 		advised(im, task, c);
 }
 
-/* The program's file is executable and private; its data are the anonymous page behind. */
+/*
+ * The program's file is executable and private; behind it lie its data and bss, of which the log
+ * says nothing: a sixteenth of the file's size (cc1 of gcc 12 has 5 %, make 10 %).
+ */
 void strace_mm_exec(struct import *im, struct stask *task, uint32_t file)
 {
 	struct smm *mm = task->mm;
@@ -461,6 +470,12 @@ void strace_mm_exec(struct import *im, struct stask *task, uint32_t file)
 	if (!r.pages)
 		r.pages = UNKNOWN_EXEC_PAGES;
 	mm_map(im, mm, &r);
+	r.start += r.pages;
+	r.pages = (r.pages + DATA_SHARE - 1) / DATA_SHARE;
+	r.file = STRACE_NO_FILE;
+	r.prot = VM_READ | VM_WRITE;
+	mm_map(im, mm, &r);
+	r.prot = VM_READ | VM_EXEC;
 	file = strace_path_file(im, task, linker, strlen(linker));
 	if (file == STRACE_NO_FILE)
 		return;

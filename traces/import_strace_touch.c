@@ -4,9 +4,10 @@
  *
  * The model, the same for every log:
  *  - anonymous memory (mmap, brk, a reserve that mprotect opens): each page is stored to once, in
- *    order, when the program goes on after mapping it; of a mapping above 32 MiB the first MiB;
+ *    order, when the program goes on after mapping it; of a mapping above 32 MiB the first MiB; with
+ *    each new page the program works (import_strace_work.c);
  *  - private writable mappings of files (data, relocations): each page stored to, up to 1 MiB;
- *  - other mappings of files: one load in each 64 KiB, which is what fault-around maps at a fault;
+ *  - other mappings of files, unless they are code: one load in each 64 KiB, which is what fault-around maps at a fault;
  *  - with --with touched=FILE, instead: exactly the pages of the file that are listed there.
  */
 #include "traces/import_strace.h"
@@ -17,18 +18,20 @@
 #define ANON_SOME 256u
 #define DATA_MAX 256u
 
-struct range {
-	uint32_t first, last;
+struct touched {
+	uint64_t pages; /* size of the file */
+	GArray *ranges; /* struct srange */
 };
 
 /* "PAGES RESIDENT FIRST-LAST,FIRST,... PATH" */
 static bool touched_line(struct strace *st, const char *p, const char *end)
 {
-	uint64_t number, first, last;
+	uint64_t number, size, first, last;
+	struct touched *touched;
 	GArray *ranges;
-	struct range range;
+	struct srange range;
 
-	if (!text_u64(&p, end, &number) || !text_char(&p, end, ' ') ||
+	if (!text_u64(&p, end, &size) || !text_char(&p, end, ' ') ||
 	    !text_u64(&p, end, &number) || !text_char(&p, end, ' '))
 		return false;
 	ranges = g_array_new(FALSE, FALSE, sizeof(range));
@@ -40,7 +43,7 @@ static bool touched_line(struct strace *st, const char *p, const char *end)
 			break;
 		if (last < first || last >= UINT32_MAX)
 			break;
-		range = (struct range){ (uint32_t)first, (uint32_t)last };
+		range = (struct srange){ (uint32_t)first, (uint32_t)last };
 		g_array_append_val(ranges, range);
 		text_char(&p, end, ',');
 	}
@@ -48,13 +51,19 @@ static bool touched_line(struct strace *st, const char *p, const char *end)
 		g_array_free(ranges, TRUE);
 		return false;
 	}
-	g_hash_table_replace(st->touched, g_strndup(p, (gsize)(end - p)), ranges);
+	touched = g_new(struct touched, 1);
+	touched->pages = MIN(size, UINT32_MAX - 1);
+	touched->ranges = ranges;
+	g_hash_table_replace(st->touched, g_strndup(p, (gsize)(end - p)), touched);
 	return true;
 }
 
-static void ranges_free(void *data)
+static void touched_free(void *data)
 {
-	g_array_free(data, TRUE);
+	struct touched *touched = data;
+
+	g_array_free(touched->ranges, TRUE);
+	g_free(touched);
 }
 
 bool strace_read_touched(struct import *im, const char *path, GError **error)
@@ -67,7 +76,7 @@ bool strace_read_touched(struct import *im, const char *path, GError **error)
 	unsigned line = 0;
 	bool fine = in;
 
-	st->touched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, ranges_free);
+	st->touched = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, touched_free);
 	while (fine && (got = import_read(in, buffer, sizeof(buffer), error)) > 0 &&
 	       text->len < 64u << 20)
 		g_string_append_len(text, buffer, got);
@@ -86,7 +95,7 @@ bool strace_read_touched(struct import *im, const char *path, GError **error)
 }
 
 /* Pages from..to of the mapping. */
-static void touch_pages(struct import *im, const struct svma *vma, uint64_t from, uint64_t to, bool store)
+void strace_touch_pages(struct import *im, const struct svma *vma, uint64_t from, uint64_t to, bool store)
 {
 	struct rs_record record = { .op = store ? RS_OP_STORE : RS_OP_LOAD,
 				    .object = vma->region,
@@ -109,13 +118,65 @@ static void listed(struct import *im, const struct svma *vma, const GArray *rang
 	uint64_t first = vma->pgoff + (vma->start - vma->base), last = first + (end - vma->start);
 
 	for (guint i = 0; i < ranges->len; i++) {
-		const struct range *r = &g_array_index(ranges, struct range, i);
+		const struct srange *r = &g_array_index(ranges, struct srange, i);
 		uint64_t from = MAX(first, r->first), to = MIN(last, (uint64_t)r->last + 1);
 
 		if (from < to)
-			touch_pages(im, vma, vma->start + (from - first), vma->start + (to - first),
+			strace_touch_pages(im, vma, vma->start + (from - first), vma->start + (to - first),
 			       store);
 	}
+}
+
+const GArray *strace_listed(const struct strace *st, const char *name)
+{
+	const struct touched *touched = st->touched ? g_hash_table_lookup(st->touched, name) : NULL;
+
+	return touched ? touched->ranges : NULL;
+}
+
+/* "as" is called "x86_64-linux-gnu-as", "gcc" "x86_64-linux-gnu-gcc-12", "ld" "...-ld.bfd". */
+static bool is_alias(const char *listed, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = listed; (at = strstr(at, name)); at += n)
+		if ((at == listed ? !at[n] : at[-1] == '-') &&
+		    (!at[n] || at[n] == '.' || at[n] == '-'))
+			return true;
+	return false;
+}
+
+const char *strace_listed_program(const struct strace *st, const char *path, uint64_t *ret_pages)
+{
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *best = NULL;
+	const struct touched *touched = NULL, *value;
+	GHashTableIter iter;
+	const char *key;
+	bool best_exact = false;
+
+	if (!st->touched || !*name)
+		return NULL;
+	g_hash_table_iter_init(&iter, st->touched);
+	while (g_hash_table_iter_next(&iter, (void **)&key, (void **)&value)) {
+		const char *base = strrchr(key, '/') ? strrchr(key, '/') + 1 : key;
+		bool exact = !strcmp(base, name);
+
+		if (!strcmp(key, path)) {
+			*ret_pages = value->pages;
+			return key;
+		}
+		if ((!exact && !is_alias(base, name)) || (best_exact && !exact))
+			continue;
+		/* The first by name, not by hash. */
+		if (!best || (exact && !best_exact) || strcmp(key, best) < 0) {
+			best = key;
+			touched = value;
+			best_exact = exact;
+		}
+	}
+	if (best)
+		*ret_pages = touched->pages;
+	return best;
 }
 
 static void touch_file(struct import *im, const struct svma *vma)
@@ -126,31 +187,35 @@ static void touch_file(struct import *im, const struct svma *vma)
 	uint64_t first = vma->pgoff + (vma->start - vma->base);
 	uint64_t end = first >= size ? vma->start : MIN(vma->end, vma->start + (size - first));
 	bool store = vma->prot & VM_WRITE && !vma->shared;
-	GArray *ranges = st->touched ? g_hash_table_lookup(st->touched, file->name) : NULL;
+	const GArray *ranges = strace_listed(st, file->name);
 
-	if (!(vma->prot & VM_READ))
+	if (!(vma->prot & VM_READ) || vma->prot & VM_EXEC)
 		return;
 	if (ranges) {
 		listed(im, vma, ranges, end, store);
 		return;
 	}
 	if (store) {
-		touch_pages(im, vma, vma->start, MIN(end, vma->start + DATA_MAX), true);
+		strace_touch_pages(im, vma, vma->start, MIN(end, vma->start + DATA_MAX), true);
 		return;
 	}
 	for (uint64_t page = vma->start; page < end; page += WINDOW)
-		touch_pages(im, vma, page, page + 1, false);
+		strace_touch_pages(im, vma, page, page + 1, false);
 }
 
-static void touch_vma(struct import *im, const struct svma *vma)
+/* Memory is used as it is got: a page, some work, the next. */
+static void touch_anon(struct import *im, struct stask *task, const struct svma *vma)
 {
-	uint64_t pages = vma->end - vma->start;
+	uint64_t pages = vma->end - vma->start, end = vma->end;
 
-	if (vma->file != STRACE_NO_FILE)
-		touch_file(im, vma);
-	else if (vma->prot & VM_WRITE)
-		touch_pages(im, vma, vma->start,
-		       vma->start + (pages > ANON_ALL ? ANON_SOME : pages), true);
+	if (!(vma->prot & VM_WRITE))
+		return;
+	if (pages > ANON_ALL)
+		end = vma->start + ANON_SOME;
+	for (uint64_t page = vma->start; page < end && !im->error; page++) {
+		strace_touch_pages(im, vma, page, page + 1, true);
+		strace_work(im, task, STRACE_WORK_PER_PAGE);
+	}
 }
 
 void strace_touch(struct import *im, struct stask *task)
@@ -163,8 +228,12 @@ void strace_touch(struct import *im, struct stask *task)
 	for (guint i = 0; i < mm->vmas->len; i++) {
 		struct svma *vma = &g_array_index(mm->vmas, struct svma, i);
 
-		if (vma->untouched)
-			touch_vma(im, vma);
+		if (!vma->untouched)
+			continue;
 		vma->untouched = false;
+		if (vma->file != STRACE_NO_FILE)
+			touch_file(im, vma);
+		else
+			touch_anon(im, task, vma);
 	}
 }

@@ -3,6 +3,7 @@
  * cmd_compare.c - one trace under several policies and machine variants, side by side.
  */
 #include "tools/compare.h"
+#include "tools/report.h"
 #include "tools/scenario_options.h"
 #include "tools/simulate.h"
 #include "tools/tools.h"
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 static char **policies, **variants;
-static char *output_path, *counters, *format_name, *seeds_text, *jobs_text;
+static char *output_path, *report_dir, *counters, *format_name, *seeds_text, *jobs_text;
 static gboolean as_json, quiet, exit_code;
 
 static const GOptionEntry options[] = {
@@ -31,6 +32,8 @@ static const GOptionEntry options[] = {
 	{ "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "short for --format json", NULL },
 	{ "output", 'o', 0, G_OPTION_ARG_FILENAME, &output_path,
 	  "write there instead of standard output", "FILE" },
+	{ "report", 0, 0, G_OPTION_ARG_FILENAME, &report_dir,
+	  "also write DIR/index.html: tables, pictures, settings on one page", "DIR" },
 	{ "jobs", 'j', 0, G_OPTION_ARG_STRING, &jobs_text, "runs at once (default: one a CPU)",
 	  "N" },
 	{ "exit-code", 0, 0, G_OPTION_ARG_NONE, &exit_code, "exit with 1 if any row differs",
@@ -229,7 +232,8 @@ static int compare(const struct rs_scenario *base, const char *trace, int format
 	if (results)
 		c = comparison_new(plan.nr_columns, plan.nr_seeds, g_strdupv(plan.labels), results,
 				   counters, &error);
-	if (!c || !print_comparison(c, trace, format, &error))
+	if (!c || !print_comparison(c, trace, format, &error) ||
+	    (report_dir && !report_write(c, report_dir, trace, &error)))
 		code = command_fail(error);
 	else if (exit_code && differs(c))
 		code = EXIT_NO;

@@ -269,7 +269,7 @@ void comparison_free(struct comparison *c)
 }
 
 /* "184,210" or "184,210 +-0.4%" (half of the 95 % interval of the mean, relative). */
-static char *value_text(const struct comparison *c, const struct row *row, unsigned column)
+char *comparison_value_text(const struct comparison *c, const struct row *row, unsigned column)
 {
 	const double *values = &row->values[column * c->nr_seeds];
 	double mean = stats_mean(values, c->nr_seeds);
@@ -289,7 +289,7 @@ static char *value_text(const struct comparison *c, const struct row *row, unsig
 	return full;
 }
 
-static char *change_text(const struct comparison *c, const struct row *row, unsigned column)
+char *comparison_change_text(const struct comparison *c, const struct row *row, unsigned column)
 {
 	double base = stats_mean(row->values, c->nr_seeds);
 	double other = stats_mean(&row->values[column * c->nr_seeds], c->nr_seeds);
@@ -323,10 +323,10 @@ void comparison_print(const struct comparison *c, enum table_format format, FILE
 		if (row->gap_before)
 			table_gap(table);
 		table_add(table, g_strdup(row->label));
-		table_add(table, value_text(c, row, 0));
+		table_add(table, comparison_value_text(c, row, 0));
 		for (unsigned column = 1; column < c->nr_columns; column++) {
-			table_add(table, value_text(c, row, column));
-			table_add(table, change_text(c, row, column));
+			table_add(table, comparison_value_text(c, row, column));
+			table_add(table, comparison_change_text(c, row, column));
 		}
 	}
 	table_print(table, format, stream);

@@ -38,6 +38,9 @@ struct comparison *comparison_new(unsigned nr_columns, unsigned nr_seeds, char *
 				  json_t **results, const char *counters, GError **error);
 void comparison_free(struct comparison *comparison);
 
+/* A cell as people read it: "184,210 +-0.4%"; "-17.0% *". g_free(). */
+char *comparison_value_text(const struct comparison *c, const struct row *row, unsigned column);
+char *comparison_change_text(const struct comparison *c, const struct row *row, unsigned column);
 void comparison_print(const struct comparison *comparison, enum table_format format, FILE *stream);
 json_t *comparison_json(const struct comparison *comparison);
 

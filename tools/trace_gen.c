@@ -22,7 +22,8 @@ static const GOptionEntry options[] = {
 	{ "seed", 0, 0, G_OPTION_ARG_STRING, &seed,
 	  "of all random choices (default: the spec's, or 1)", "N" },
 	{ "with", 'w', 0, G_OPTION_ARG_STRING_ARRAY, &with,
-	  "setting of a front end: own_pages, shared_pages, hot_pages, iops (fio); server, rate, memory, line "
+	  "setting of a front end: own_pages, shared_pages, hot_pages, iops (fio); server, rate, "
+	  "memory, line "
 	  "(memtier); max_records",
 	  "KEY=VALUE" },
 	{ "json", 0, 0, G_OPTION_ARG_NONE, &json, "summary as JSON", NULL },

@@ -252,7 +252,7 @@ static bool judge_metric(const struct runs *runs, guint c, const struct suite_me
 
 	if (!mean_over_seeds(runs, c, metric->name, &found)) {
 		/* Policies differ in what they count; what was there once must still be there. */
-		if (stored)
+		if (stored && !update)
 			verdict_new(verdicts, VERDICT_ERROR, scenario->name, what,
 				    g_strdup_printf("%s has no %s any more", column->name,
 						    metric->name));
@@ -342,6 +342,25 @@ static int exit_code_of(const GPtrArray *verdicts)
 	return EXIT_FINE;
 }
 
+/* Scenarios of the suite that did not run keep what was stored; what is no more is dropped. */
+static void keep_stored(const struct suite *suite, const struct baseline *stored,
+			struct baseline *fresh)
+{
+	const char *name;
+	json_t *entry;
+
+	json_object_foreach(stored->cases, name, entry)
+	{
+		for (guint i = 0; i < suite->scenarios->len; i++) {
+			const struct suite_scenario *s = g_ptr_array_index(suite->scenarios, i);
+			size_t length = strlen(s->name);
+
+			if (!selected(s) && !strncmp(name, s->name, length) && name[length] == '/')
+				json_object_set(fresh->cases, name, entry);
+		}
+	}
+}
+
 static int check(const struct suite *suite, const struct baseline *stored, const char *path,
 		 unsigned parallel)
 {
@@ -359,9 +378,8 @@ static int check(const struct suite *suite, const struct baseline *stored, const
 		ok = !runs[i].nr ||
 		     judge_scenario(&runs[i], (struct baseline *)stored, fresh, verdicts, &error);
 	ok = ok && write_reports(verdicts, suite->name, &error);
-	/* Scenarios that did not run keep what was stored. */
 	if (ok && update && path) {
-		json_object_update_missing(fresh->cases, stored->cases);
+		keep_stored(suite, stored, fresh);
 		ok = baseline_save(fresh, path, &error);
 	}
 	code = ok ? exit_code_of(verdicts) : command_fail(error);

@@ -38,18 +38,6 @@ static struct row *row_new(const struct comparison *c, const char *name)
 	return row;
 }
 
-/*
- * The bound counts every page that must be read, the kernel's pgmajfault only those met in a page
- * fault. Where the trace reads through descriptors the two are not the same thing.
- */
-static bool comparable(json_t *result, const char *name)
-{
-	struct metric calls;
-
-	return strcmp(name, "pgmajfault") != 0 ||
-	       !metric_value(result, NULL, "sim_opt_file_call", &calls) || calls.count == 0;
-}
-
 static void fill(const struct comparison *c, struct row *row)
 {
 	for (unsigned column = 0; column < c->nr_columns; column++) {
@@ -58,8 +46,7 @@ static void fill(const struct comparison *c, struct row *row)
 			unsigned place = column * c->nr_seeds + s;
 			struct metric metric;
 
-			if (!comparable(c->results[place], row->name) ||
-			    !metric_value(c->results[place], NULL, row->name, &metric)) {
+			if (!metric_value(c->results[place], NULL, row->name, &metric)) {
 				row->present[column] = false;
 				continue;
 			}

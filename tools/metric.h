@@ -23,7 +23,8 @@ struct metric {
 /* Snapshot of that name (NULL: "end", the last); NULL if there is none. */
 json_t *metric_snapshot(json_t *result, const char *name);
 /*
- * False: the result has no such number (policies and machines differ). Sums: pgscan and pgsteal
+ * False: the result has no such number (policies and machines differ), or one that does not
+ * compare with the kernel's of that name (the bound's pgmajfault). Sums: pgscan and pgsteal
  * (anon + file), workingset_refault (anon + file). Ratios: steal/scan. Of the run: elapsed_ns,
  * reclaim_cpu_ns, cost.ACTIVITY (ns), cost.ACTIVITY.calls, locks.NAME.wait_ns, time.accesses, ...
  */

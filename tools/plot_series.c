@@ -110,6 +110,7 @@ struct figure *plot_series(GPtrArray *results, const struct plot_options *option
 {
 	GPtrArray *points = points_of(results, error);
 	struct figure *figure;
+	unsigned limited;
 	GString *s;
 
 	if (!points)
@@ -121,8 +122,13 @@ struct figure *plot_series(GPtrArray *results, const struct plot_options *option
 			   "set multiplot layout 3,1\nset lmargin 12\nset rmargin 30\n"
 			   "set xlabel 'simulated time (s)'\nset yrange [0:*]\n"
 			   "set ylabel 'memory (MiB)'\nplot ");
-	for (unsigned g = 0; g < G_N_ELEMENTS(gauges); g++)
-		append_line(s, g ? ", " : "", 2 + g, g, gauges[g]);
+	/* Below a limit the machine's free memory says nothing and would dwarf the rest. */
+	limited = json_is_integer(json_object_get(
+		json_object_get(((struct plot_result *)g_ptr_array_index(results, 0))->json,
+				"settings"),
+		"memory.max"));
+	for (unsigned g = limited; g < G_N_ELEMENTS(gauges); g++)
+		append_line(s, g > limited ? ", " : "", 2 + g, g, gauges[g]);
 	g_string_append(s, "\nunset title\nset ylabel 'refaults (pages/s)'\nplot ");
 	append_line(s, "", 7, 0, "workingset_refault_anon");
 	append_line(s, ", ", 8, 1, "workingset_refault_file");

@@ -397,6 +397,17 @@ static void pre_read(struct fio_job *j)
 	}
 }
 
+/* A thread, unlike a process, is not begun by a record of the main thread. */
+static void wait_for_groups_before(struct fio_run *run, const struct fio_job *j)
+{
+	for (unsigned i = 0; i < run->jobs->len; i++) {
+		const struct fio_job *other = g_ptr_array_index(run->jobs, i);
+
+		if (other->group < j->group)
+			gen_wait(run->g, other->task.thread);
+	}
+}
+
 static void start_job(struct fio_run *run, struct fio_job *j, uint32_t main_thread)
 {
 	struct gen *g = run->g;
@@ -405,6 +416,7 @@ static void start_job(struct fio_run *run, struct fio_job *j, uint32_t main_thre
 
 	if (j->o.thread) {
 		j->task.thread = gen_thread(g, name, "0");
+		wait_for_groups_before(run, j);
 	} else {
 		gen_switch(g, main_thread);
 		j->task.thread = gen_fork(g, name, name);

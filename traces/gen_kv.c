@@ -5,7 +5,7 @@
 #include "traces/gen_kv.h"
 
 #define CHUNK 4096u
-#define REGION_PAGES 16384u /* the heap is mapped 64 MiB at a time */
+#define REGION_PAGES 16384u /* beyond what was expected the heap is mapped 64 MiB at a time */
 #define REDIS_ENTRY 24u
 #define REDIS_ROBJ 16u
 #define REDIS_EMBSTR_MAX 44u
@@ -13,16 +13,27 @@
 
 /* ---- touching the heap ---- */
 
-/* Region that holds a page of the heap, mapped when it is first needed. */
-static uint32_t region_of(struct gen_kv *kv, uint64_t page)
+/* Map the next piece of the heap; the first one is large enough for what is expected. */
+static void map_piece(struct gen_kv *kv)
 {
-	while (page / REGION_PAGES >= kv->regions->len && !gen_failed(kv->g)) {
-		g_autofree char *name = g_strdup_printf("heap%u", kv->regions->len);
-		uint32_t region = gen_map(kv->g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE, REGION_PAGES, 0);
+	g_autofree char *name = g_strdup_printf("heap%u", kv->regions->len);
+	uint32_t region = gen_map(kv->g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE,
+				  kv->regions->len ? REGION_PAGES : kv->first_pages, 0);
 
-		g_array_append_val(kv->regions, region);
-	}
-	return gen_failed(kv->g) ? 0 : g_array_index(kv->regions, uint32_t, page / REGION_PAGES);
+	g_array_append_val(kv->regions, region);
+}
+
+/* Region of a page of the heap, the page's place in it and how many follow there. */
+static uint32_t piece_of(struct gen_kv *kv, uint64_t page, uint64_t *ret_page, uint64_t *ret_left)
+{
+	uint64_t behind = page - MIN(page, kv->first_pages);
+	uint64_t piece = page < kv->first_pages ? 0 : 1 + behind / REGION_PAGES;
+
+	while (piece >= kv->regions->len && !gen_failed(kv->g))
+		map_piece(kv);
+	*ret_page = piece ? behind % REGION_PAGES : page;
+	*ret_left = (piece ? REGION_PAGES : kv->first_pages) - *ret_page;
+	return gen_failed(kv->g) ? 0 : g_array_index(kv->regions, uint32_t, piece);
 }
 
 static void touch(struct gen_kv *kv, uint64_t address, uint64_t length, bool write)
@@ -31,13 +42,14 @@ static void touch(struct gen_kv *kv, uint64_t address, uint64_t length, bool wri
 	uint64_t end = (address - kv->heap.start + length - 1) >> RS_PAGE_SHIFT;
 
 	while (page <= end && !gen_failed(kv->g)) {
-		uint64_t n = MIN(end + 1, (page / REGION_PAGES + 1) * REGION_PAGES) - page;
-		uint32_t region = region_of(kv, page);
+		uint64_t at, left;
+		uint32_t region = piece_of(kv, page, &at, &left);
+		uint64_t n = MIN(end + 1 - page, left);
 
 		if (write)
-			gen_store(kv->g, region, page % REGION_PAGES, n);
+			gen_store(kv->g, region, at, n);
 		else
-			gen_load(kv->g, region, page % REGION_PAGES, n);
+			gen_load(kv->g, region, at, n);
 		page += n;
 	}
 }
@@ -65,8 +77,12 @@ static uint64_t hash_of(uint64_t key)
 	return rs_splitmix64(&key);
 }
 
-void gen_kv_init(struct gen_kv *kv, struct gen *g, bool memcached, uint64_t max_bytes)
+void gen_kv_init(struct gen_kv *kv, struct gen *g, bool memcached, uint64_t max_bytes,
+		 uint64_t nr_keys, uint64_t value_bytes)
 {
+	/* Classes waste up to a quarter, a value is built before the old one goes, tables double. */
+	uint64_t bytes = MIN(nr_keys, GEN_KV_MAX_KEYS) * ((value_bytes + 160) * 5 / 4 + 40);
+
 	*kv = (struct gen_kv){ .g = g, .memcached = memcached, .max_bytes = max_bytes };
 	kv_heap_init(&kv->heap, memcached);
 	kv->chunks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
@@ -74,6 +90,10 @@ void gen_kv_init(struct gen_kv *kv, struct gen *g, bool memcached, uint64_t max_
 	g_queue_init(&kv->order);
 	kv->buckets = memcached ? 65536 : 4;
 	kv->table = kv_alloc(&kv->heap, kv->buckets * 8);
+	if (max_bytes)
+		bytes = MIN(bytes, max_bytes * 2);
+	kv->first_pages = MIN((bytes >> RS_PAGE_SHIFT) + 32768, GEN_MAX_PAGES);
+	map_piece(kv);
 }
 
 void gen_kv_done(struct gen_kv *kv)

@@ -351,6 +351,29 @@ static bool is_memcached(struct gen *g, const GPtrArray *lines)
 	return !strcmp(server, "memcached");
 }
 
+static uint64_t most_keys(const GPtrArray *lines)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < lines->len; i++)
+		most = MAX(most, memtier_nr_keys(g_ptr_array_index(lines, i)));
+	return most;
+}
+
+static uint64_t largest_value(const GPtrArray *lines)
+{
+	uint64_t largest = 0;
+
+	for (unsigned i = 0; i < lines->len; i++) {
+		const struct memtier *m = g_ptr_array_index(lines, i);
+
+		largest = MAX(largest, MAX(m->size, m->size_max));
+		for (unsigned k = 0; k < m->size_list->len; k++)
+			largest = MAX(largest, g_array_index(m->size_list, struct memtier_size, k).bytes);
+	}
+	return largest;
+}
+
 static void run_lines(struct gen *g, GPtrArray *lines, json_t *summary)
 {
 	bool memcached = is_memcached(g, lines);
@@ -363,7 +386,7 @@ static void run_lines(struct gen *g, GPtrArray *lines, json_t *summary)
 	r.nr_workers = (unsigned)gen_with_number(g, "server_threads", memcached ? 4 : 1, 1, 256);
 	r.workers = workers;
 	r.kv = &kv;
-	gen_kv_init(&kv, g, memcached, mib << 20);
+	gen_kv_init(&kv, g, memcached, mib << 20, most_keys(lines), largest_value(lines));
 	for (unsigned w = 1; w < r.nr_workers; w++) {
 		g_autofree char *name = g_strdup_printf("worker%u", w);
 

@@ -22,7 +22,6 @@ struct space {
 	const struct mix_process *p;
 	uint32_t *regions;
 	bool *mapped;
-	uint64_t *left; /* by phase: threads that have not ended it */
 	struct gen_pages touched;
 };
 
@@ -174,8 +173,7 @@ static void end_phase(struct gen *g, struct worker *w)
 
 	if (ph->fsync >= 0)
 		gen_fsync(g, w->x->files[ph->fsync].id);
-	w->space->left[w->phase]--;
-	for (unsigned i = 0; i < ph->nr_unmap && !w->space->left[w->phase]; i++)
+	for (unsigned i = 0; i < ph->nr_unmap; i++)
 		if (w->space->mapped[ph->unmap[i]]) {
 			gen_unmap(g, w->space->regions[ph->unmap[i]]);
 			w->space->mapped[ph->unmap[i]] = false;
@@ -223,17 +221,11 @@ static bool mix_step(struct gen *g, struct gen_task *task)
 
 /* ---- set-up ---- */
 
-static void map_regions(struct gen *g, struct mix *x, struct space *sp, const char *process)
+static void populate(struct gen *g, struct space *sp)
 {
 	for (unsigned i = 0; i < sp->p->nr_regions; i++) {
 		const struct mix_region *r = &sp->p->regions[i];
-		g_autofree char *name = g_strdup_printf("%s.%s", process, r->name);
 
-		sp->regions[i] = gen_map(g, name, r->file < 0 ? RS_MAP_FILE_NONE : x->files[r->file].id,
-					 r->prot, r->pages, r->pgoff);
-		sp->mapped[i] = true;
-		if (r->advice >= 0)
-			gen_madvise(g, sp->regions[i], (enum rs_advice)r->advice);
 		if (!r->populate)
 			continue;
 		if (r->file < 0) {
@@ -245,6 +237,27 @@ static void map_regions(struct gen *g, struct mix *x, struct space *sp, const ch
 	}
 }
 
+static void map_regions(struct gen *g, struct mix *x, struct space *sp, const char *process)
+{
+	for (unsigned i = 0; i < sp->p->nr_regions; i++) {
+		const struct mix_region *r = &sp->p->regions[i];
+		g_autofree char *name = g_strdup_printf("%s.%s", process, r->name);
+
+		sp->regions[i] = gen_map(g, name, r->file < 0 ? RS_MAP_FILE_NONE : x->files[r->file].id,
+					 r->prot, r->pages, r->pgoff);
+		sp->mapped[i] = true;
+		if (r->advice >= 0)
+			gen_madvise(g, sp->regions[i], (enum rs_advice)r->advice);
+	}
+	populate(g, sp);
+}
+
+/* The first thread maps; the others begin when that is done. */
+static ns_t start_of(const struct mix_process *p, uint64_t thread)
+{
+	return p->start + (thread ? 100000 + p->nr_regions * UINT64_C(20000) : 0);
+}
+
 static void space_free(gpointer data)
 {
 	struct space *sp = data;
@@ -252,7 +265,6 @@ static void space_free(gpointer data)
 	gen_pages_done(&sp->touched);
 	g_free(sp->regions);
 	g_free(sp->mapped);
-	g_free(sp->left);
 	g_free(sp);
 }
 
@@ -273,9 +285,6 @@ static void start_process(struct gen *g, struct mix *x, const struct mix_process
 	sp->p = p;
 	sp->regions = g_new0(uint32_t, p->nr_regions + 1);
 	sp->mapped = g_new0(bool, p->nr_regions + 1);
-	sp->left = g_new0(uint64_t, p->nr_phases);
-	for (unsigned i = 0; i < p->nr_phases; i++)
-		sp->left[i] = p->threads;
 	gen_pages_init(&sp->touched);
 	g_ptr_array_add(spaces, sp);
 	for (uint64_t t = 0; t < p->threads; t++) {
@@ -287,7 +296,7 @@ static void start_process(struct gen *g, struct mix *x, const struct mix_process
 		w->space = sp;
 		w->marks = workers->len == 1;
 		rs_rng_init(&w->rng, g->seed, name);
-		w->task = (struct gen_task){ .now = p->start, .step = mix_step, .arg = w };
+		w->task = (struct gen_task){ .now = start_of(p, t), .step = mix_step, .arg = w };
 		w->task.thread = gen_thread(g, name, process);
 		if (!t) {
 			g->counts.processes++;
@@ -295,8 +304,8 @@ static void start_process(struct gen *g, struct mix *x, const struct mix_process
 				gen_memcg(g, p->memcg);
 			map_regions(g, x, sp, process);
 		}
-		if (p->start)
-			gen_time(g, p->start);
+		if (start_of(p, t))
+			gen_time(g, start_of(p, t));
 		start_phase(g, w, true);
 	}
 }

@@ -254,6 +254,8 @@ static void parse_unmap(struct mix_process *p, struct mix_phase *ph, struct gen_
 
 	if (!names)
 		return;
+	if (p->threads > 1)
+		gen_object_fail(o, "unmap", "only a process of one thread can unmap: others might be behind");
 	ph->unmap = g_new0(int, json_array_size(names));
 	json_array_foreach(names, i, value) {
 		int r = json_is_string(value) ? region_index(p, json_string_value(value)) : -1;

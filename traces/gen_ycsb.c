@@ -138,7 +138,8 @@ static json_t *workload_list(struct gen_object *o)
 
 static void start(struct ycsb *y, bool memcached, uint64_t memory)
 {
-	gen_kv_init(&y->kv, y->g, memcached, memory);
+	/* D and E insert a twentieth more with each operation. */
+	gen_kv_init(&y->kv, y->g, memcached, memory, y->records + y->operations / 10, y->size);
 	rs_rng_init(&y->rng, y->g->seed, "ycsb");
 	gen_dist_zipf(&y->zipf, y->records, 0.99);
 	gen_dist_zipf(&y->recent, y->records, 0.99);

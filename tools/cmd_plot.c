@@ -19,6 +19,8 @@ static const GOptionEntry options[] = {
 	  "counter to draw; bars take a list", "NAME" },
 	{ "axis", 'x', 0, G_OPTION_ARG_STRING, (void *)&plot_options.axis,
 	  "setting on the x axis of a curve (default memory.max)", "SETTING" },
+	{ "lru", 0, 0, G_OPTION_ARG_FILENAME, (void *)&plot_options.lru,
+	  "add the misses of an exact LRU on that trace to a curve", "TRACE" },
 	{ "title", 0, 0, G_OPTION_ARG_STRING, (void *)&plot_options.title, "text above", "TEXT" },
 	{ "keep", 0, 0, G_OPTION_ARG_FILENAME, &keep, "keep plot.gp and plot.dat there", "DIR" },
 	{ "data-only", 0, 0, G_OPTION_ARG_NONE, &data_only, "with --keep: do not run gnuplot",

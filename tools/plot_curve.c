@@ -7,7 +7,7 @@
 #include "tools/stats.h"
 
 #include <math.h>
-#include <reclaimsim/types.h>
+#include <reclaimsim/trace_stats.h>
 #include <string.h>
 
 struct point {
@@ -237,6 +237,31 @@ static struct figure *draw_counter(GPtrArray *lines, const struct plot_options *
 	return figure;
 }
 
+/* Misses of a memory that knows the exact order of use, at every size the other lines have. */
+static bool add_lru(GPtrArray *lines, const char *path, const char *counter, GError **error)
+{
+	double unit = strcmp(counter, "pgpgin") ? 1 : RS_PAGE_SIZE / 1024;
+	struct rs_trace *trace = rs_trace_open(path, error);
+	struct rs_trace_stats stats;
+	bool ok = trace && rs_trace_stats(trace, 1, &stats, error);
+	guint nr = lines->len;
+
+	for (guint l = 0; ok && l < nr; l++) {
+		const struct line *line = g_ptr_array_index(lines, l);
+
+		for (guint p = 0; p < line->points->len; p++) {
+			double x = ((const struct point *)g_ptr_array_index(line->points, p))->x;
+
+			add_value(lines, "exact LRU", x,
+				  unit * (double)rs_trace_lru_misses(&stats, (uint64_t)(x * 256)));
+		}
+	}
+	if (ok)
+		rs_trace_stats_clear(&stats);
+	rs_trace_free(trace);
+	return ok;
+}
+
 struct figure *plot_curve(GPtrArray *results, const struct plot_options *options, GError **error)
 {
 	const char *counter = options->counter ? options->counter : "pgmajfault";
@@ -253,7 +278,9 @@ struct figure *plot_curve(GPtrArray *results, const struct plot_options *options
 		    metric_value(result->json, NULL, counter, &metric))
 			add_value(lines, result->label, x, metric.value);
 	}
-	if (lines->len)
+	if (lines->len && options->lru && !add_lru(lines, options->lru, counter, error))
+		; /* the trace cannot be read */
+	else if (lines->len)
 		figure = draw_counter(lines, options, counter, axis);
 	else
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,

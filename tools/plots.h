@@ -12,6 +12,7 @@ struct plot_options {
 	const char *counter; /* NULL: the kind's own choice */
 	const char *axis;    /* setting on the x axis of curves; NULL: memory.max */
 	const char *title;   /* NULL: none */
+	const char *lru;     /* trace whose exact LRU curve is drawn as well; NULL: none */
 };
 
 /* A counter against memory (or another setting), one line a policy, 95 % band over seeds. */

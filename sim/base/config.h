@@ -66,6 +66,7 @@ struct rs_config {
 	uint32_t cpus;
 	ns_t quantum_ns, tick_ns, timeslice_ns, think_ns; /* think_ns: between accesses of a trace without times */
 	int64_t mmap_base_offset; /* pages mapped above the trace's regions before it starts */
+	ns_t sample_ns; /* between samples of the counters for the result; 0: none */
 	ns_t stat_flush_period_ns, stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
 
 	uint64_t seed;

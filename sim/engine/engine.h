@@ -402,6 +402,8 @@ void policy_unload(struct rs_ctx *);
 /* snapshot.c */
 const char *trace_place(struct rs_ctx *); /* "line 12" of the record that runs */
 void take_snapshot(struct rs_ctx *, const char *name);
+#define MAX_SAMPLES 100000u
+void sample_event(struct rs_ctx *, void *arg, uint64_t nr); /* takes one and asks for the next */
 void finish_result(struct rs_ctx *);
 
 #endif

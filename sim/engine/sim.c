@@ -180,6 +180,8 @@ static bool build(struct rs_ctx *ctx, const struct rs_scenario *scenario, GError
 		event_add(ctx, ctx->cfg.stat_flush_phase_ns, stat_flush_event, NULL, 0);
 	if (ctx->cfg.tick_ns)
 		event_add(ctx, ctx->cfg.tick_ns, tick_event, NULL, 0);
+	if (ctx->cfg.sample_ns)
+		event_add(ctx, ctx->cfg.sample_ns, sample_event, NULL, 0);
 	return true;
 }
 

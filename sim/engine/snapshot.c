@@ -70,10 +70,8 @@ static void fill_lru_gen(struct rs_ctx *ctx, struct rs_snapshot *s)
 		rs_snapshot_add_gen(s, &row[i]);
 }
 
-void take_snapshot(struct rs_ctx *ctx, const char *name)
+static void fill_snapshot(struct rs_ctx *ctx, struct rs_snapshot *s)
 {
-	struct rs_snapshot *s = rs_result_add_snapshot(ctx->result, name, ctx->nr_ops, rs_now(ctx));
-
 	for (unsigned e = 0; e < RS_NR_EVENTS; e++)
 		s->vmstat[e] = ctx->m.vmstat[e];
 	fill_gauges(ctx, s->gauges);
@@ -84,6 +82,23 @@ void take_snapshot(struct rs_ctx *ctx, const char *name)
 	fill_lru_gen(ctx, s);
 	for (uint32_t i = 0; i < ctx->result->nr_own; i++)
 		s->own[i] = ctx->own_counter[i];
+}
+
+void take_snapshot(struct rs_ctx *ctx, const char *name)
+{
+	fill_snapshot(ctx, rs_result_add_snapshot(ctx->result, name, ctx->nr_ops, rs_now(ctx)));
+}
+
+/* Looks only: a sampled run counts the same as one that is not. */
+void sample_event(struct rs_ctx *ctx, void *arg, uint64_t nr)
+{
+	if (nr == MAX_SAMPLES) {
+		rs_result_warn(ctx->result, "only the first %u samples were taken: set sample_ns higher",
+			       MAX_SAMPLES);
+		return;
+	}
+	fill_snapshot(ctx, rs_result_add_sample(ctx->result, ctx->nr_ops, ctx->now));
+	event_add(ctx, ctx->now + ctx->cfg.sample_ns, sample_event, NULL, nr + 1);
 }
 
 /* ---- totals ---- */

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * command.c - the arguments of one run.
+ */
+#include "command.h"
+
+#include <string.h>
+
+#define I64 "%" G_GINT64_FORMAT
+
+static void set(GPtrArray *argv, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void set(GPtrArray *argv, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	g_ptr_array_add(argv, g_strdup("--set"));
+	g_ptr_array_add(argv, g_strdup_vprintf(format, args));
+	va_end(args);
+}
+
+static const char *policy_of(const struct truth_case *c)
+{
+	if (!strcmp(c->variant, "own-hitshield"))
+		return "hitshield";
+	if (!strcmp(c->variant, "own-exec"))
+		return "exec-promote";
+	return !strcmp(c->lru, "classic") ? "classic" : "mglru";
+}
+
+/* A global run starts from the guest's zones as they were when the trace began. */
+static void set_zones(GPtrArray *argv, json_t *zones)
+{
+	static const char *const fields[] = { "managed", "free", "min", "low", "high" };
+	const char *name;
+	json_t *zone;
+
+	json_object_foreach(zones, name, zone)
+	{
+		for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++)
+			set(argv, "node0.zone.%s.%s=%" JSON_INTEGER_FORMAT, name, fields[i],
+			    json_integer_value(json_object_get(zone, fields[i])));
+	}
+}
+
+static void set_memory(GPtrArray *argv, const struct truth_case *c)
+{
+	set(argv, "node0.memory=" I64 "M", c->mem_mb);
+	if (c->memcg_mode)
+		set(argv, "memory.max=" I64 "p", c->limit_pages);
+	else
+		set_zones(argv, c->zones);
+}
+
+static void set_reading(GPtrArray *argv, const struct truth_case *c)
+{
+	set(argv, "vm.swappiness=" I64, c->swappiness);
+	set(argv, "vm.page-cluster=" I64, c->page_cluster);
+	set(argv, "read_ahead_kb=" I64, c->ra_kb);
+	set(argv, "fault_around_bytes=" I64, c->fault_around);
+	set(argv, "swap=%s", c->swap);
+	set(argv, "disk=%s", c->disk);
+}
+
+char **command_of_case(const struct truth_case *c, const struct simulate_options *options,
+		       gint64 phase_ns, const char *output)
+{
+	GPtrArray *argv = g_ptr_array_new();
+	const char *const head[] = { "run",	 NULL,	    "--policy",	 policy_of(c),
+				     "--kernel", c->kernel, "--machine", options->machine,
+				     "--json",	 "-o",	    output };
+
+	g_ptr_array_add(argv, g_strdup(options->binary));
+	for (unsigned i = 0; i < G_N_ELEMENTS(head); i++)
+		g_ptr_array_add(argv, head[i] ? g_strdup(head[i])
+					      : g_strdup_printf("%s/traces/%s.trace.zst",
+								options->data, c->trace));
+	set_memory(argv, c);
+	set_reading(argv, c);
+	if (!strcmp(c->lru, "mglru1"))
+		set(argv, "lru_gen.enabled=1");
+	/* Kernels built without THP have no swap clusters of a huge page's size. */
+	if (g_str_has_prefix(c->variant, "own"))
+		set(argv, "swap.cluster=256");
+	if (phase_ns >= 0)
+		set(argv, "memcg.stat_flush_phase_ns=" I64, phase_ns);
+	for (char **more = options->settings; more && *more; more++)
+		set(argv, "%s", *more);
+	g_ptr_array_add(argv, NULL);
+	return (char **)g_ptr_array_free(argv, FALSE);
+}

@@ -114,10 +114,11 @@ static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, struct open_file *of,
 		file_read_pages(ctx, id, index, 1, UINT64_MAX);
 		n = read_batch(ctx, id, index, index + 1, pfn);
 	}
-	if (n && (ctx->m.folios[pfn[n - 1]].flags & PG_readahead))
-		page_cache_async_ra(ctx, id, of, index + n - 1, end - (index + n - 1), pfn[n - 1]);
+	/* The batch holds its pages: the read-ahead below may have to reclaim. */
 	for (uint32_t i = 0; i < n; i++)
 		ctx->m.folios[pfn[i]].refs++;
+	if (n && (ctx->m.folios[pfn[n - 1]].flags & PG_readahead))
+		page_cache_async_ra(ctx, id, of, index + n - 1, end - (index + n - 1), pfn[n - 1]);
 	for (uint32_t i = 0; i < n; i++)
 		folio_wait_locked(ctx, pfn[i]);
 	return n;

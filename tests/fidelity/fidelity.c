@@ -48,7 +48,7 @@ static const GOptionEntry entries[] = {
 	  "FILE" },
 	{ "jobs", 'j', 0, G_OPTION_ARG_INT, &opt.jobs, "simulations at once", "N" },
 	{ "timeout", 0, 0, G_OPTION_ARG_INT, &opt.timeout, "seconds a simulation may take", "N" },
-	{ NULL }
+	{ NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
 };
 
 static bool parse(int *argc, char ***argv, GError **error)

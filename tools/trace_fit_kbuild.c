@@ -25,7 +25,7 @@ struct process {
 
 struct region {
 	uint32_t file;
-	uint64_t pages;
+	GArray *touched; /* one byte a page, as far as it was touched; anonymous memory only */
 };
 
 struct seen_file {
@@ -89,7 +89,8 @@ static void map(struct fit *f, const struct rs_record *r, const struct rs_map *m
 	struct process *p = current(f);
 	struct seen_file *file;
 
-	*region = (struct region){ .file = m->file, .pages = m->pages };
+	g_clear_pointer(&region->touched, g_array_unref);
+	region->file = m->file;
 	if (m->file == RS_MAP_FILE_NONE || !(m->prot & VM_EXEC))
 		return;
 	if (!p->known) {
@@ -102,6 +103,23 @@ static void map(struct fit *f, const struct rs_record *r, const struct rs_map *m
 	file = at(f->files, m->file);
 	file->executed[p->kind] = true;
 	file->mapped = MAX(file->mapped, m->pgoff + m->pages);
+}
+
+/* Pages of anonymous memory that the process touches for the first time. */
+static void store(struct fit *f, const struct rs_record *r)
+{
+	struct region *region = at(f->regions, r->object);
+
+	if (region->file != RS_MAP_FILE_NONE)
+		return;
+	if (!region->touched)
+		region->touched = g_array_new(FALSE, TRUE, 1);
+	if (region->touched->len < r->page + r->count)
+		g_array_set_size(region->touched, r->page + r->count);
+	for (uint32_t i = r->page; i < r->page + r->count; i++) {
+		current(f)->anon += !region->touched->data[i];
+		region->touched->data[i] = 1;
+	}
 }
 
 /* The process ends, or becomes another program. */
@@ -161,8 +179,7 @@ static void record(struct fit *f, const struct rs_record *r, const struct rs_map
 		f->most_alive = MAX(f->most_alive, f->alive);
 		break;
 	case RS_OP_STORE:
-		if (((struct region *)at(f->regions, r->object))->file == RS_MAP_FILE_NONE)
-			current(f)->anon += r->count;
+		store(f, r);
 		break;
 	case RS_OP_READ:
 		read_file(f, r);
@@ -352,6 +369,8 @@ static int run(int argc, char **argv)
 		free(dumped);
 		json_decref(spec);
 	}
+	for (uint32_t i = 0; i < f.regions->len; i++)
+		g_clear_pointer(&((struct region *)at(f.regions, i))->touched, g_array_unref);
 	rs_trace_free(f.trace);
 	g_array_unref(f.files);
 	g_array_unref(f.regions);

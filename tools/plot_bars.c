@@ -136,10 +136,11 @@ struct figure *plot_bars(GPtrArray *results, const struct plot_options *options,
 							(const char *)g_ptr_array_index(names, 0),
 							*unit ? unit : "pages");
 		ylabel = figure_quote(text);
-		g_string_append_printf(figure->script,
-				       "set ylabel %s noenhanced\nset yrange [0:*]\n"
-				       "set xlabel 'counter'\nset bmargin 10\n",
-				       ylabel);
+		g_string_append_printf(
+			figure->script,
+			"set ylabel %s noenhanced\nset yrange [0:*]\n"
+			"set xlabel 'counter'\nset bmargin 10\nset offsets 0, 0, graph 0.05, 0\n",
+			ylabel);
 		write_bars(figure, results, labels, names);
 		plot_commands(figure, labels, names);
 		g_free(ylabel);

@@ -29,7 +29,7 @@ void plot_begin(struct figure *figure, const struct plot_options *options)
 			   "set border 3 lc rgb '#444444'\n"
 			   "set tics nomirror out\n"
 			   "set grid ytics lt 1 dt solid lc rgb '#d8d8d8' lw 1\n"
-			   "set key outside top center horizontal noenhanced\n");
+			   "set key outside top center horizontal noenhanced maxcols 3\n");
 	if (options->title) {
 		char *title = figure_quote(options->title);
 

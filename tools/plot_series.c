@@ -63,13 +63,16 @@ static const char *const gauges[] = { "nr_free_pages", "nr_inactive_anon", "nr_a
 static void write_points(struct figure *figure, GPtrArray *points)
 {
 	static const char *const rates[] = { "workingset_refault_anon", "workingset_refault_file" };
+	double span = time_of(g_ptr_array_index(points, points->len - 1)) -
+		      time_of(g_ptr_array_index(points, 0));
 	json_t *before = NULL;
 
 	for (guint i = 0; i < points->len; i++) {
 		json_t *point = g_ptr_array_index(points, i);
 		double dt = before ? time_of(point) - time_of(before) : time_of(point);
 
-		if (before && dt <= 0)
+		/* A mark right behind a sample would make a rate out of nothing. */
+		if (before && dt < 0.2 * span / points->len)
 			continue;
 		g_string_append_printf(figure->data, "%.9g", time_of(point));
 		for (unsigned g = 0; g < G_N_ELEMENTS(gauges); g++)
@@ -96,13 +99,18 @@ static void write_points(struct figure *figure, GPtrArray *points)
 	figure_end_block(figure);
 }
 
+/* More points than this are no points any more but a line. */
+#define MAX_MARKERS 40u
+
 static void append_line(GString *s, const char *first, unsigned column, unsigned style,
-			const char *title)
+			const char *title, bool markers)
 {
 	char *text = figure_line_style(style);
 
-	g_string_append_printf(s, "%s'plot.dat' using 1:%u with linespoints %s title '%s'", first,
-			       column, text, title);
+	if (!markers)
+		text[strcspn(text, "p")] = '\0'; /* without "pt" and "ps" */
+	g_string_append_printf(s, "%s'plot.dat' using 1:%u with %s %s title '%s'", first, column,
+			       markers ? "linespoints" : "lines", text, title);
 	g_free(text);
 }
 
@@ -128,13 +136,14 @@ struct figure *plot_series(GPtrArray *results, const struct plot_options *option
 				"settings"),
 		"memory.max"));
 	for (unsigned g = limited; g < G_N_ELEMENTS(gauges); g++)
-		append_line(s, g > limited ? ", " : "", 2 + g, g, gauges[g]);
+		append_line(s, g > limited ? ", " : "", 2 + g, g, gauges[g],
+			    points->len <= MAX_MARKERS);
 	g_string_append(s, "\nunset title\nset ylabel 'refaults (pages/s)'\nplot ");
-	append_line(s, "", 7, 0, "workingset_refault_anon");
-	append_line(s, ", ", 8, 1, "workingset_refault_file");
+	append_line(s, "", 7, 0, "workingset_refault_anon", points->len <= MAX_MARKERS);
+	append_line(s, ", ", 8, 1, "workingset_refault_file", points->len <= MAX_MARKERS);
 	g_string_append(s, "\nset ylabel 'memory pressure (%)'\nset yrange [0:100]\nplot ");
-	append_line(s, "", 9, 0, "some");
-	append_line(s, ", ", 10, 1, "full");
+	append_line(s, "", 9, 0, "some", points->len <= MAX_MARKERS);
+	append_line(s, ", ", 10, 1, "full", points->len <= MAX_MARKERS);
 	g_string_append(s, "\nunset multiplot\n");
 	write_points(figure, points);
 	g_ptr_array_unref(points);
@@ -145,27 +154,25 @@ struct figure *plot_series(GPtrArray *results, const struct plot_options *option
 
 #define MAX_GENS 4u
 
-/* Sizes in MiB summed up from the oldest generation on; rows that are not there repeat the sum. */
+/* Sizes in MiB summed up from the oldest generation on. The youngest stands last, always. */
 static void write_generations(struct figure *figure, GPtrArray *points)
 {
 	for (guint i = 0; i < points->len; i++) {
-		json_t *point = g_ptr_array_index(points, i), *row;
+		json_t *point = g_ptr_array_index(points, i);
+		json_t *rows = json_object_get(point, "lru_gen");
+		size_t n = MIN(json_array_size(rows), MAX_GENS);
 		double sum = 0;
-		size_t r, rows = 0;
 
 		g_string_append_printf(figure->data, "%.9g\t0", time_of(point));
-		json_array_foreach(json_object_get(point, "lru_gen"), r, row)
-		{
-			if (rows == MAX_GENS)
-				break;
+		for (size_t g = 0; g < MAX_GENS; g++) {
+			json_t *row =
+				g < MAX_GENS - n ? NULL : json_array_get(rows, g - (MAX_GENS - n));
+
 			sum += (json_number_value(json_array_get(row, 2)) +
 				json_number_value(json_array_get(row, 3))) /
 			       256;
 			g_string_append_printf(figure->data, "\t%.6g", sum);
-			rows++;
 		}
-		for (; rows < MAX_GENS; rows++)
-			g_string_append_printf(figure->data, "\t%.6g", sum);
 		g_string_append_c(figure->data, '\n');
 	}
 	figure_end_block(figure);

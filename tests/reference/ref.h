@@ -69,6 +69,7 @@ struct ref_folio {
 	int on_list; /* enum ref_lru, or -1 */
 	int refs;    /* cache + mappings + batches + isolation */
 	bool anon;
+	bool locked; /* its read has not been issued yet */
 	bool pg_lru, active, referenced, workingset, reclaim, dirty, writeback;
 	struct ref_slot *slot; /* swap cache */
 	struct ref_file *file; /* page cache, NULL once removed */

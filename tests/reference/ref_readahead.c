@@ -27,19 +27,45 @@ static uint64_t init_size(uint64_t request, uint64_t max)
 	return size <= max / 4 ? size * 2 : max;
 }
 
-/* Kernel: page_cache_ra_unbounded(). Pages that are there are left alone. */
+/* The reads of the pages gathered so far are issued and done. Kernel: read_pages(). */
+static void issue(struct ref_machine *m, GPtrArray *pending)
+{
+	for (unsigned int i = 0; i < pending->len; i++) {
+		struct ref_folio *folio = g_ptr_array_index(pending, i);
+
+		folio->locked = false;
+		ref_folio_put(m, folio);
+	}
+	g_ptr_array_set_size(pending, 0);
+}
+
+/*
+ * Kernel: page_cache_ra_unbounded(). Pages that are there are left alone; the new ones stay locked
+ * until such a page or the end.
+ */
 static void read_in(struct ref_machine *m, struct ref_file *file, uint64_t start, uint64_t nr,
 		    uint64_t async)
 {
+	GPtrArray *pending = g_ptr_array_new();
+
 	for (uint64_t i = 0; i < nr && start + i < file->nr_pages && !m->oom; i++) {
 		struct ref_folio *folio;
 
-		if (ref_cached(file, start + i))
+		if (ref_cached(file, start + i)) {
+			issue(m, pending);
 			continue;
+		}
 		folio = ref_add_to_cache(m, file, start + i, false);
-		if (folio && i == nr - async)
+		if (!folio)
+			break;
+		folio->locked = true;
+		ref_folio_get(folio);
+		g_ptr_array_add(pending, folio);
+		if (i == nr - async)
 			folio->reclaim = true;
 	}
+	issue(m, pending);
+	g_ptr_array_free(pending, true);
 }
 
 /* Kernel: do_page_cache_ra() clips before the marker is placed. */

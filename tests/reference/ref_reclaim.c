@@ -130,6 +130,8 @@ static enum verdict shrink_folio(struct ref_machine *m, struct ref_folio *folio,
 {
 	enum verdict verdict;
 
+	if (folio->locked)
+		return KEEP;
 	if (!folio->anon && folio->dirty && !folio->writeback)
 		res->unqueued_dirty++;
 	if (folio->writeback) {

@@ -107,8 +107,14 @@ void ref_end_writeback(struct ref_machine *m, struct ref_folio *folio)
 
 static void complete(struct ref_machine *m, struct ref_request *rq)
 {
-	for (unsigned int i = 0; i < rq->folios->len && !rq->read; i++)
-		ref_end_writeback(m, g_ptr_array_index(rq->folios, i));
+	for (unsigned int i = 0; i < rq->folios->len; i++) {
+		struct ref_folio *folio = g_ptr_array_index(rq->folios, i);
+
+		if (rq->read)
+			folio->locked = false;
+		else
+			ref_end_writeback(m, folio);
+	}
 	g_ptr_array_free(rq->folios, true);
 	g_free(rq);
 }
@@ -189,9 +195,11 @@ void ref_swap_write(struct ref_machine *m, struct ref_folio *folio)
 	submit(m, folio, false);
 }
 
-/* Only read-ahead reads in a plug; the end of such a read changes nothing here. */
+/* Only read-ahead reads in a plug; other reads are done when this returns. */
 void ref_swap_read(struct ref_machine *m, struct ref_folio *folio)
 {
-	if (m->plug)
-		submit(m, folio, true);
+	if (!m->plug)
+		return;
+	folio->locked = true;
+	submit(m, folio, true);
 }

@@ -311,7 +311,7 @@ static void written_files_agree(void **state)
 					   .write_share = 10,
 					   .max_read = 2,
 					   .skew = 2,
-					   .sync_every = 100,
+					   .sync_every = 20,
 					   .nr_ops = 20000 };
 
 	shape_agrees(&shape, "null", 60, 3000);

@@ -548,8 +548,14 @@ static GPtrArray *get_pages(struct ref_machine *m, struct ref_file *file, uint64
 		ref_readahead_sync(m, file, page, end - page);
 		batch = read_batch(m, file, page, end);
 	}
-	if (!batch->len)
+	if (!batch->len) { /* evicted again by the rest of its window */
+		last = ref_add_to_cache(m, file, page, false);
+		if (last) {
+			ref_folio_get(last);
+			g_ptr_array_add(batch, last);
+		}
 		return batch;
+	}
 	last = g_ptr_array_index(batch, batch->len - 1);
 	if (last->reclaim)
 		ref_readahead_async(m, last, end - last->index);

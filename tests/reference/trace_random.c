@@ -80,11 +80,14 @@ GString *trace_random(const struct trace_shape *shape, uint64_t seed)
 	if (shape->data)
 		g_string_append_printf(s.text, "file data %u\n", shape->data);
 	if (shape->mapped)
-		g_string_append_printf(s.text, "region map file lib %u\n", shape->mapped);
+		g_string_append_printf(s.text, "region map file lib %u%s\n", shape->mapped,
+				       shape->place ? " @0x10000000000" : "");
 	if (shape->exec)
-		g_string_append_printf(s.text, "region exe file bin %u x\n", shape->exec);
+		g_string_append_printf(s.text, "region exe file bin %u x%s\n", shape->exec,
+				       shape->place ? " @0x10040000000" : "");
 	if (shape->anon)
-		g_string_append_printf(s.text, "region heap anon %u\n", shape->anon);
+		g_string_append_printf(s.text, "region heap anon %u%s\n", shape->anon,
+				       shape->place ? " @0x10080000000" : "");
 	for (uint32_t i = 1; i <= shape->nr_ops; i++) {
 		operation(&s);
 		if (shape->unmap_every && i % shape->unmap_every == 0) {

@@ -6,6 +6,7 @@
 #define TRACE_RANDOM_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Sizes in pages, 0 = none of it; shares in per cent of the operations. */
@@ -17,6 +18,7 @@ struct trace_shape {
 	uint32_t skew;	      /* page = the least of this many draws: 1 is uniform */
 	uint32_t unmap_every; /* operations between two unmaps of the anonymous region, 0 = never */
 	uint32_t sync_every;  /* operations between two fdatasync, 0 = never */
+	bool place; /* regions begin at 1 GiB boundaries instead of where mmap() puts them */
 	uint32_t nr_ops;
 };
 

@@ -29,8 +29,8 @@ struct region {
 };
 
 struct seen_file {
-	uint64_t pages, reads;	    /* its size; times read by a compiler from the start */
-	uint64_t mapped;	    /* largest page an executable mapping reaches */
+	uint64_t pages, reads; /* its size; times read by a compiler from the start */
+	uint64_t mapped;       /* largest page an executable mapping reaches */
 	bool written, executed[NR_KINDS];
 };
 
@@ -228,7 +228,8 @@ static double fit_theta(const GArray *counts)
 
 		for (unsigned k = 0; k < counts->len; k++) {
 			sum += pow(k + 1, -theta);
-			likelihood -= theta * log(k + 1) * (double)g_array_index(counts, uint64_t, k);
+			likelihood -=
+				theta * log(k + 1) * (double)g_array_index(counts, uint64_t, k);
 		}
 		likelihood -= total * log(sum);
 		if (likelihood > best_likelihood) {
@@ -331,9 +332,11 @@ static void fit_anon(const struct fit *f, json_t *spec)
 static json_t *spec_of(struct fit *f, const char *path)
 {
 	g_autofree char *base = g_path_get_basename(path);
-	g_autofree char *text = g_strdup_printf("fitted to %s by reclaimsim trace fit-kbuild", base);
-	json_t *spec = json_pack("{ss, ss, sI, sI}", "description", text, "generator", "kernel-build",
-				 "jobs", (json_int_t)MAX(f->most_alive, 1), "units", (json_int_t)f->units);
+	g_autofree char *text =
+		g_strdup_printf("fitted to %s by reclaimsim trace fit-kbuild", base);
+	json_t *spec =
+		json_pack("{ss, ss, sI, sI}", "description", text, "generator", "kernel-build",
+			  "jobs", (json_int_t)MAX(f->most_alive, 1), "units", (json_int_t)f->units);
 
 	fit_files(f, spec);
 	fit_anon(f, spec);
@@ -349,7 +352,8 @@ static int run(int argc, char **argv)
 	int code = EXIT_FINE;
 
 	if (argc != 2)
-		return command_usage("one trace of a build is needed: reclaimsim trace fit-kbuild TRACE [-o SPEC]");
+		return command_usage("one trace of a build is needed: reclaimsim trace fit-kbuild "
+				     "TRACE [-o SPEC]");
 	f.files = g_array_new(FALSE, TRUE, sizeof(struct seen_file));
 	f.regions = g_array_new(FALSE, TRUE, sizeof(struct region));
 	f.processes = g_array_new(FALSE, TRUE, sizeof(struct process));
@@ -357,8 +361,10 @@ static int run(int argc, char **argv)
 	if (!read_trace(&f, argv[1], &error)) {
 		code = command_fail(error);
 	} else if (!f.units) {
-		code = command_usage("%s: no process runs cc1; a trace of a C build is needed, imported from "
-				     "strace", argv[1]);
+		code = command_usage(
+			"%s: no process runs cc1; a trace of a C build is needed, imported from "
+			"strace",
+			argv[1]);
 	} else {
 		json_t *spec = spec_of(&f, argv[1]);
 		char *dumped = json_dumps(spec, JSON_INDENT(2) | JSON_REAL_PRECISION(4));
@@ -389,7 +395,8 @@ const struct rs_command trace_fit_kbuild = {
 	.name = "fit-kbuild",
 	.arguments = "TRACE [-o SPEC]",
 	.summary = "fit the kernel-build generator to a recorded build",
-	.about = "TRACE is an imported strace log of a make run. The result is a spec for trace gen.",
+	.about = "TRACE is an imported strace log of a make run. The result is a spec for trace "
+		 "gen.",
 	.example = "reclaimsim trace import build.strace -o build.trace\n"
 		   "reclaimsim trace fit-kbuild build.trace -o build.json\n",
 	.options = options,

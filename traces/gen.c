@@ -12,9 +12,11 @@
 #define MAX_SPEC_SIZE (64u << 20)
 
 const struct rs_generator rs_generators[] = {
-	{ "mix", "JSON: processes with phases of uniform, zipf, pareto, normal, hotset, scan, loop, "
-		 "stride, chase and grow accesses" },
-	{ "kernel-build", "JSON: make -jN, compilers that share executables, libraries and headers" },
+	{ "mix",
+	  "JSON: processes with phases of uniform, zipf, pareto, normal, hotset, scan, loop, "
+	  "stride, chase and grow accesses" },
+	{ "kernel-build",
+	  "JSON: make -jN, compilers that share executables, libraries and headers" },
 	{ "ycsb", "JSON: YCSB load and workloads A to F on a key-value server" },
 	{ "app-switch", "JSON: a phone's apps that are launched and switched" },
 	{ "launch-threads", "JSON: threads that map, touch and unmap small areas" },
@@ -40,7 +42,8 @@ static json_t *run_json(struct gen *g, const char *text, size_t size, const char
 	const char *kind;
 
 	if (!root) {
-		gen_fail(g, RS_ERROR_INPUT, "%s:%d:%d: %s", name, where.line, where.column, where.text);
+		gen_fail(g, RS_ERROR_INPUT, "%s:%d:%d: %s", name, where.line, where.column,
+			 where.text);
 		return NULL;
 	}
 	if (gen_object_init(&o, g, name, "", root)) {
@@ -53,8 +56,10 @@ static json_t *run_json(struct gen *g, const char *text, size_t size, const char
 			if (!strcmp(kind, json_generators[i].name) && !gen_failed(g))
 				summary = json_generators[i].run(g, &o);
 		if (!summary && !gen_failed(g))
-			gen_object_fail(&o, "generator", "unknown generator \"%s\"; valid are mix, kernel-build, "
-					"ycsb, app-switch, launch-threads", kind);
+			gen_object_fail(&o, "generator",
+					"unknown generator \"%s\"; valid are mix, kernel-build, "
+					"ycsb, app-switch, launch-threads",
+					kind);
 	}
 	gen_object_done(&o);
 	json_decref(root);
@@ -78,8 +83,10 @@ static json_t *run_text(struct gen *g, const char *text, size_t size, const char
 	if (gen_fio_probe(text, size))
 		return gen_fio(g, text, size, name);
 	gen_fail(g, RS_ERROR_INPUT,
-		 "%s: neither a JSON spec (begins with {), a fio job file (begins with a [section]) nor a "
-		 "memtier_benchmark command line", name);
+		 "%s: neither a JSON spec (begins with {), a fio job file (begins with a "
+		 "[section]) nor a "
+		 "memtier_benchmark command line",
+		 name);
 	return NULL;
 }
 
@@ -89,18 +96,24 @@ static void add_counts(const struct gen *g, json_t *summary)
 	const struct {
 		const char *key;
 		uint64_t value;
-	} rows[] = { { "trace_records", c->records },	    { "processes", c->processes },
-		     { "threads", c->threads },		    { "forks", c->forks },
-		     { "execs", c->execs },		    { "load_pages", c->load_pages },
-		     { "store_pages", c->store_pages },	    { "read_pages", c->read_pages },
-		     { "write_pages", c->write_pages },	    { "distinct_file_pages", g->file_pages.nr },
+	} rows[] = { { "trace_records", c->records },
+		     { "processes", c->processes },
+		     { "threads", c->threads },
+		     { "forks", c->forks },
+		     { "execs", c->execs },
+		     { "load_pages", c->load_pages },
+		     { "store_pages", c->store_pages },
+		     { "read_pages", c->read_pages },
+		     { "write_pages", c->write_pages },
+		     { "distinct_file_pages", g->file_pages.nr },
 		     { "distinct_mapped_pages", g->map_pages.nr } };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++)
 		json_object_set_new(summary, rows[i].key, json_integer((json_int_t)rows[i].value));
 }
 
-static void gen_init(struct gen *g, const struct rs_generate_options *options, struct rs_trace_writer *out)
+static void gen_init(struct gen *g, const struct rs_generate_options *options,
+		     struct rs_trace_writer *out)
 {
 	g->options = options;
 	g->seed = options->seed_given ? options->seed : 1;
@@ -174,7 +187,8 @@ static GString *read_all(const char *path, GError **error)
 		return s;
 	}
 	if (f && !ferror(f))
-		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: a description of more than 64 MiB", path);
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
+			    "%s: a description of more than 64 MiB", path);
 	else
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s: %s", path, g_strerror(errno));
 	if (f && !standard)
@@ -191,7 +205,7 @@ bool rs_generate(const struct rs_generate_options *options, struct rs_trace_writ
 
 	if (!options->path) {
 		struct gen g = { 0 };
-			json_t *summary = NULL;
+		json_t *summary = NULL;
 
 		gen_init(&g, options, out);
 		if (!gen_failed(&g))

@@ -66,7 +66,8 @@ static inline bool gen_failed(const struct gen *g)
 /* Set the sticky error. */
 void gen_fail(struct gen *, enum rs_error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void gen_warn(struct gen *, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/* Ask before allocating what the description decides about. False: too much, the generator fails. */
+/* Ask before allocating what the description decides about. False: too much, the generator fails.
+ */
 bool gen_reserve(struct gen *, uint64_t bytes);
 /* VALUE of KEY=VALUE among the options, or NULL. */
 const char *gen_with(const struct gen *, const char *key);
@@ -127,20 +128,23 @@ struct gen_object {
 	GHashTable *used;
 };
 /* All of these fail the generator with file, path and what would be valid. */
-bool gen_object_init(struct gen_object *, struct gen *, const char *file, const char *path, json_t *);
-void gen_object_done(struct gen_object *); /* refuses members nobody asked for */
+bool gen_object_init(struct gen_object *, struct gen *, const char *file, const char *path,
+		     json_t *);
+void gen_object_done(struct gen_object *);		  /* refuses members nobody asked for */
 json_t *gen_member(struct gen_object *, const char *key); /* NULL if absent */
 uint64_t gen_int(struct gen_object *, const char *key, uint64_t def, uint64_t min, uint64_t max);
 double gen_real(struct gen_object *, const char *key, double def, double min, double max);
 bool gen_flag(struct gen_object *, const char *key, bool def);
-const char *gen_string(struct gen_object *, const char *key, const char *def); /* NULL def: needed */
+const char *gen_string(struct gen_object *, const char *key,
+		       const char *def); /* NULL def: needed */
 /* Pages of a size ("64M", "100p", bytes as a number), rounded up. def UINT64_MAX: needed. */
 uint64_t gen_size_pages(struct gen_object *, const char *key, uint64_t def);
 uint64_t gen_bytes(struct gen_object *, const char *key, uint64_t def);
 ns_t gen_duration(struct gen_object *, const char *key, ns_t def);
 /* "key" in the path of an object: g_free(). */
 char *gen_path(const struct gen_object *, const char *key, int index); /* index -1: none */
-void gen_object_fail(struct gen_object *, const char *key, const char *format, ...) G_GNUC_PRINTF(3, 4);
+void gen_object_fail(struct gen_object *, const char *key, const char *format, ...)
+	G_GNUC_PRINTF(3, 4);
 
 /* ---- the generators ---- */
 typedef json_t *gen_json_fn(struct gen *, struct gen_object *root);

@@ -38,7 +38,8 @@ static void start_phone(struct phone *p)
 
 	p->framework_file = gen_file(g, "framework", p->s->framework, false);
 	p->zygote = g->thread;
-	p->framework = gen_map(g, "framework", p->framework_file, VM_READ | VM_EXEC, p->s->framework, 0);
+	p->framework =
+		gen_map(g, "framework", p->framework_file, VM_READ | VM_EXEC, p->s->framework, 0);
 	p->zygote_heap = gen_map(g, "zygote.heap", RS_MAP_FILE_NONE, VM_READ | VM_WRITE,
 				 p->s->zygote_heap, 0);
 	gen_load(g, p->framework, 0, p->s->framework);

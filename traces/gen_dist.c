@@ -82,9 +82,7 @@ static uint64_t next_pareto(struct gen_dist *d, struct rs_rng *rng)
 
 void gen_dist_normal(struct gen_dist *d, uint64_t n, double mean, double deviation)
 {
-	*d = (struct gen_dist){
-		.kind = GEN_NORMAL, .n = n, .mean = mean, .deviation = deviation
-	};
+	*d = (struct gen_dist){ .kind = GEN_NORMAL, .n = n, .mean = mean, .deviation = deviation };
 }
 
 /* Marsaglia's polar method. */
@@ -163,7 +161,8 @@ void gen_scatter_init(struct gen_scatter *s, uint64_t n, struct rs_rng *rng)
 
 static uint64_t feistel(const struct gen_scatter *s, uint64_t x)
 {
-	uint64_t mask = (UINT64_C(1) << s->half_bits) - 1, left = x >> s->half_bits, right = x & mask;
+	uint64_t mask = (UINT64_C(1) << s->half_bits) - 1, left = x >> s->half_bits,
+		 right = x & mask;
 
 	for (int i = 0; i < 4; i++) {
 		uint64_t state = right ^ s->key[i];

@@ -16,10 +16,11 @@
 
 enum gen_dist_kind {
 	GEN_UNIFORM,
-	GEN_ZIPF,    /* P(rank k) proportional to (k + 1)^-theta, theta >= 0 */
-	GEN_PARETO,  /* P(rank < x n) = x^p, where the share h of the ranks gets 1 - h of the draws */
-	GEN_NORMAL,  /* cut at both ends */
-	GEN_HOTSET,  /* hot_n first ranks get the share hot_p; uniform inside and outside */
+	GEN_ZIPF,   /* P(rank k) proportional to (k + 1)^-theta, theta >= 0 */
+	GEN_PARETO, /* P(rank < x n) = x^p, where the share h of the ranks gets 1 - h of the draws
+		     */
+	GEN_NORMAL, /* cut at both ends */
+	GEN_HOTSET, /* hot_n first ranks get the share hot_p; uniform inside and outside */
 	GEN_NR_DISTS
 };
 

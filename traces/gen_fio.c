@@ -7,11 +7,11 @@
  *  own_pages=1320    private anonymous pages of fio's own (heap, relocations of 60 libraries),
  *                    written by the main process and shared with the jobs copy-on-write; measured
  *                    with fio 3.33 of Debian 12, as are the next two;
- *  shared_pages=570  pages of memory that the main process shares with the jobs (pools, statistics);
- *  hot_pages=35      of the private ones and the I/O buffer are touched again every 32 I/Os;
- *  iops=100000       I/Os a second of a job without rate: it decides how concurrent jobs interleave
- *                  and how many I/Os a run of a given time has.
- * Files exist, laid out and not cached, unless only pure writers use them.
+ *  shared_pages=570  pages of memory that the main process shares with the jobs (pools,
+ * statistics); hot_pages=35      of the private ones and the I/O buffer are touched again every 32
+ * I/Os; iops=100000       I/Os a second of a job without rate: it decides how concurrent jobs
+ * interleave and how many I/Os a run of a given time has. Files exist, laid out and not cached,
+ * unless only pure writers use them.
  *
  * Differs: with ioengine=mmap and an offset, fio 3.33 maps the file from 0 and touches other pages
  * than the offsets it logs, mapping anew for each I/O; here the logged ones are touched.
@@ -26,8 +26,8 @@
 
 struct fio_run {
 	struct gen *g;
-	GPtrArray *jobs; /* struct fio_job */
-	GHashTable *sizes; /* file name -> uint64_t bytes as laid out so far */
+	GPtrArray *jobs;	  /* struct fio_job */
+	GHashTable *sizes;	  /* file name -> uint64_t bytes as laid out so far */
 	GHashTable *written_only; /* file name -> 1: no job reads it */
 	GHashTable *ids, *users;  /* file name -> number, jobs that opened it so far */
 	unsigned nr_files, nr_groups;
@@ -70,8 +70,9 @@ static char *replace_all(char *text, const char *key, const char *value)
 static char *default_name(const struct fio_opts *o, unsigned sub, unsigned i)
 {
 	g_autofree char *job = g_strdup_printf("%u", sub), *file = g_strdup_printf("%u", i);
-	char *name = g_strdup(o->filename_format && *o->filename_format ?
-				      o->filename_format : "$jobname.$jobnum.$filenum");
+	char *name =
+		g_strdup(o->filename_format && *o->filename_format ? o->filename_format
+								   : "$jobname.$jobnum.$filenum");
 
 	name = replace_all(name, "$jobname", o->name);
 	name = replace_all(name, "$jobnum", job);
@@ -92,16 +93,16 @@ static bool add_files(struct fio_run *run, struct fio_job *j)
 	uint64_t n = named ? j->o.filenames->len : j->o.nr_files;
 
 	if (n < 1 || run->nr_files + n > FIO_MAX_FILES) {
-		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: job \"%s\": %s", j->o.file, j->o.line, j->o.name,
-			 n < 1 ? "nrfiles=0" : "more than 65536 files in all jobs");
+		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: job \"%s\": %s", j->o.file, j->o.line,
+			 j->o.name, n < 1 ? "nrfiles=0" : "more than 65536 files in all jobs");
 		return false;
 	}
 	run->nr_files += (unsigned)n;
 	j->nr_files = (unsigned)n;
 	j->files = g_new0(struct fio_file, n);
 	for (unsigned i = 0; i < n; i++)
-		j->files[i].name = named ? g_strdup(g_ptr_array_index(j->o.filenames, i)) :
-					   default_name(&j->o, j->sub, i);
+		j->files[i].name = named ? g_strdup(g_ptr_array_index(j->o.filenames, i))
+					 : default_name(&j->o, j->sub, i);
 	return true;
 }
 
@@ -124,7 +125,8 @@ static bool add_job(struct fio_run *run, const struct fio_opts *o, unsigned sub)
 	struct fio_job *j;
 
 	if (run->jobs->len >= FIO_MAX_JOBS) {
-		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: more than %u jobs", o->file, o->line, FIO_MAX_JOBS);
+		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: more than %u jobs", o->file, o->line,
+			 FIO_MAX_JOBS);
 		return false;
 	}
 	j = g_new0(struct fio_job, 1);
@@ -150,8 +152,8 @@ static bool add_section(struct fio_run *run, const struct fio_opts *global,
 	o.line = s->line;
 	ok = fio_opts_apply(run->g, &o, s);
 	if (ok && (o.numjobs < 1 || o.numjobs > FIO_MAX_JOBS)) {
-		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: numjobs; valid are 1 to %u", s->file, s->line,
-			 FIO_MAX_JOBS);
+		gen_fail(run->g, RS_ERROR_INPUT, "%s:%u: numjobs; valid are 1 to %u", s->file,
+			 s->line, FIO_MAX_JOBS);
 		ok = false;
 	}
 	ok = ok && add_job(run, &o, 0);
@@ -178,7 +180,8 @@ static bool read_jobs(struct fio_run *run, const char *text, size_t size, const 
 	fio_opts_done(&global);
 	g_ptr_array_unref(sections);
 	if (ok && !run->jobs->len)
-		gen_fail(run->g, RS_ERROR_INPUT, "%s: no job section; a section [name] is needed", name);
+		gen_fail(run->g, RS_ERROR_INPUT, "%s: no job section; a section [name] is needed",
+			 name);
 	return ok && run->jobs->len;
 }
 
@@ -195,7 +198,8 @@ static bool set_up_jobs(struct fio_run *run)
 		for (unsigned f = 0; f < j->nr_files; f++) {
 			const char *name = j->files[f].name;
 			gpointer known;
-			bool fresh = !g_hash_table_lookup_extended(run->written_only, name, NULL, &known) ||
+			bool fresh = !g_hash_table_lookup_extended(run->written_only, name, NULL,
+								   &known) ||
 				     known;
 
 			g_hash_table_insert(run->written_only, g_strdup(name),
@@ -230,10 +234,11 @@ static void map_file(struct fio_job *j, struct fio_file *f)
 	uint32_t prot = VM_SHARED | (j->o.dir[FIO_READ] ? VM_READ : 0) |
 			(j->o.dir[FIO_WRITE] ? VM_WRITE : 0);
 	/* fio never unmaps: a file opened again is mapped again. */
-	g_autofree char *name = g_strdup_printf("%s.%u:%s.%u", j->o.name, j->number, f->name,
-						f->laps++);
+	g_autofree char *name =
+		g_strdup_printf("%s.%u:%s.%u", j->o.name, j->number, f->name, f->laps++);
 
-	f->region = gen_map(j->g, name, f->id, prot, pages_of(f->offset + f->io_size) - first, first);
+	f->region =
+		gen_map(j->g, name, f->id, prot, pages_of(f->offset + f->io_size) - first, first);
 	if (j->o.fadvise != 0)
 		gen_madvise(j->g, f->region, j->o.random ? RS_ADV_RANDOM : RS_ADV_SEQUENTIAL);
 }
@@ -309,13 +314,14 @@ static void touch_own(struct fio_job *j)
 static void pass_time(struct fio_job *j, const struct fio_io *io)
 {
 	const struct fio_opts *o = &j->o;
-	uint64_t rate = o->rate[io->dir] ? o->rate[io->dir] :
-					   o->rate_iops[io->dir] * o->min_bs[io->dir];
+	uint64_t rate =
+		o->rate[io->dir] ? o->rate[io->dir] : o->rate_iops[io->dir] * o->min_bs[io->dir];
 	uint64_t ios = j->issues[0] + j->issues[1];
 
 	j->task.now += j->io_ns;
 	if (rate) {
-		ns_t due = j->start + (ns_t)((unsigned __int128)j->bytes[io->dir] * 1000000000 / rate);
+		ns_t due =
+			j->start + (ns_t)((unsigned __int128)j->bytes[io->dir] * 1000000000 / rate);
 
 		if (due > j->task.now) {
 			j->task.now = due;
@@ -373,14 +379,17 @@ static void announce_files(struct fio_run *run)
 
 			if (!user) {
 				uint64_t *bytes = g_hash_table_lookup(run->sizes, f->name);
-				bool fresh = g_hash_table_lookup(run->written_only, f->name) != NULL;
+				bool fresh =
+					g_hash_table_lookup(run->written_only, f->name) != NULL;
 
 				f->id = gen_file(run->g, f->name, pages_of(*bytes), fresh);
-				g_hash_table_insert(run->ids, g_strdup(f->name), GUINT_TO_POINTER(f->id));
+				g_hash_table_insert(run->ids, g_strdup(f->name),
+						    GUINT_TO_POINTER(f->id));
 			}
 			f->id = GPOINTER_TO_UINT(g_hash_table_lookup(run->ids, f->name));
 			f->open_file = user & UINT16_MAX;
-			g_hash_table_insert(run->users, g_strdup(f->name), GUINT_TO_POINTER(user + 1));
+			g_hash_table_insert(run->users, g_strdup(f->name),
+					    GUINT_TO_POINTER(user + 1));
 		}
 	}
 }
@@ -424,10 +433,13 @@ static void start_job(struct fio_run *run, struct fio_job *j, uint32_t main_thre
 	}
 	j->own_region = run->own_region;
 	j->own_pages = MIN(run->hot_pages, run->own_pages);
-	j->buffer_pages = run->own_pages ? pages_of(j->o.max_bs[0] > j->o.max_bs[1] ? j->o.max_bs[0] :
-											 j->o.max_bs[1]) : 0;
+	j->buffer_pages = run->own_pages
+				  ? pages_of(j->o.max_bs[0] > j->o.max_bs[1] ? j->o.max_bs[0]
+									     : j->o.max_bs[1])
+				  : 0;
 	if (j->buffer_pages)
-		j->buffer = gen_map(g, buffer, RS_MAP_FILE_NONE, VM_READ | VM_WRITE, j->buffer_pages, 0);
+		j->buffer = gen_map(g, buffer, RS_MAP_FILE_NONE, VM_READ | VM_WRITE,
+				    j->buffer_pages, 0);
 	j->task.now = run->now + j->o.startdelay_us * 1000;
 	j->start = j->task.now;
 	if (j->o.startdelay_us)
@@ -471,8 +483,9 @@ static json_t *job_summary(const struct fio_job *j)
 {
 	return json_pack("{ss, sI, sI, sI, sI, sI, sI, sI, sb}", "name", j->o.name, "group",
 			 (json_int_t)j->group, "reads", (json_int_t)j->issues[FIO_READ], "writes",
-			 (json_int_t)j->issues[FIO_WRITE], "bytes_read", (json_int_t)j->bytes[FIO_READ],
-			 "bytes_written", (json_int_t)j->bytes[FIO_WRITE], "page_accesses",
+			 (json_int_t)j->issues[FIO_WRITE], "bytes_read",
+			 (json_int_t)j->bytes[FIO_READ], "bytes_written",
+			 (json_int_t)j->bytes[FIO_WRITE], "page_accesses",
 			 (json_int_t)j->page_accesses, "distinct_pages", (json_int_t)j->pages.nr,
 			 "page_cache", uses_cache(j));
 }
@@ -489,16 +502,21 @@ static json_t *run_jobs(struct fio_run *run)
 		gen_store(run->g, run->own_region, 0, run->own_pages);
 	}
 	if (run->own_pages && run->shared_pages)
-		gen_store(run->g, gen_map(run->g, "fio.shared", RS_MAP_FILE_NONE, VM_READ | VM_WRITE | VM_SHARED,
-					  run->shared_pages, 0), 0, run->shared_pages);
+		gen_store(run->g,
+			  gen_map(run->g, "fio.shared", RS_MAP_FILE_NONE,
+				  VM_READ | VM_WRITE | VM_SHARED, run->shared_pages, 0),
+			  0, run->shared_pages);
 	for (unsigned group = 0; group <= run->nr_groups && !gen_failed(run->g); group++)
 		run_group(run, group, main_thread);
 	for (unsigned i = 0; i < run->jobs->len; i++) {
 		struct fio_job *j = g_ptr_array_index(run->jobs, i);
 
 		if (!uses_cache(j) && !gen_failed(run->g))
-			gen_warn(run->g, "job \"%s\" bypasses the page cache: its I/O is counted, but touches "
-				 "no page", j->o.name);
+			gen_warn(run->g,
+				 "job \"%s\" bypasses the page cache: its I/O is counted, but "
+				 "touches "
+				 "no page",
+				 j->o.name);
 		json_array_append_new(jobs, job_summary(j));
 	}
 	return json_pack("{ss, sI, so}", "format", "fio_job", "assumed_iops", (json_int_t)run->iops,

@@ -15,8 +15,8 @@
 #define FIO_WRITE 1
 #define FIO_NR_DIRS 3
 #define FIO_MAX_SPLITS 64
-#define FIO_MAX_FILES 65536u		      /* of all jobs */
-#define FIO_MAX_BLOCKS (UINT64_C(1) << 31)    /* of a random map: 256 MiB of bits */
+#define FIO_MAX_FILES 65536u		   /* of all jobs */
+#define FIO_MAX_BLOCKS (UINT64_C(1) << 31) /* of a random map: 256 MiB of bits */
 #define FIO_NONE UINT64_MAX
 #define FIO_SEED UINT64_C(0xb1899bed)
 
@@ -53,8 +53,8 @@ struct fio_opts {
 	unsigned line;
 
 	bool dir[2], random, rw_identical;
-	uint64_t every;	   /* rw=rand...:N, else 1 */
-	int64_t hole;	   /* rw=read:SIZE */
+	uint64_t every; /* rw=rand...:N, else 1 */
+	int64_t hole;	/* rw=read:SIZE */
 	uint64_t bs[FIO_NR_DIRS], min_bs[FIO_NR_DIRS], max_bs[FIO_NR_DIRS], align[FIO_NR_DIRS];
 	struct fio_split bssplit[FIO_NR_DIRS][FIO_MAX_SPLITS];
 	unsigned nr_bssplit[FIO_NR_DIRS];

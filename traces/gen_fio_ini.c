@@ -161,7 +161,8 @@ static bool read_line(struct ini *ini, char *text, const struct fio_line *at)
 	g_strchomp(text);
 	if (*text == '[') {
 		if (ini->depth) {
-			fio_fail(ini->g, at, "a section in an included file; only options are valid there");
+			fio_fail(ini->g, at,
+				 "a section in an included file; only options are valid there");
 			return false;
 		}
 		return add_section(ini, text, at);

@@ -12,8 +12,18 @@
 #include <string.h>
 
 /* Where fio's list of seeds has what. */
-enum seed { SEED_SIZE_READ, SEED_SIZE_WRITE, SEED_SIZE_TRIM, SEED_MIX = 4, SEED_FILE, SEED_BLOCK,
-	    SEED_FILE_SIZE, SEED_SEQ = 10, SEED_ZONE = 16, NR_SEEDS = 20 };
+enum seed {
+	SEED_SIZE_READ,
+	SEED_SIZE_WRITE,
+	SEED_SIZE_TRIM,
+	SEED_MIX = 4,
+	SEED_FILE,
+	SEED_BLOCK,
+	SEED_FILE_SIZE,
+	SEED_SEQ = 10,
+	SEED_ZONE = 16,
+	NR_SEEDS = 20
+};
 
 /* ---- seeds ---- */
 
@@ -22,7 +32,8 @@ static void seed_file_service(struct fio_job *j)
 	uint64_t ranks = (uint64_t)j->nr_files << 10;
 
 	if (j->o.service == FIO_RANDOM_FILE)
-		fio_rand_init(&j->next_file, j->seeds[SEED_FILE], j->o.generator == FIO_TAUSWORTHE64);
+		fio_rand_init(&j->next_file, j->seeds[SEED_FILE],
+			      j->o.generator == FIO_TAUSWORTHE64);
 	if (j->o.service != FIO_FILE_DIST)
 		return;
 	fio_dist_init(&j->file_dist, j->o.service_kind, ranks, j->o.service_value,
@@ -81,7 +92,8 @@ void fio_job_seed(struct fio_job *j)
 
 static bool job_fail(struct fio_job *j, const char *text)
 {
-	gen_fail(j->g, RS_ERROR_INPUT, "%s:%u: job \"%s\": %s", j->o.file, j->o.line, j->o.name, text);
+	gen_fail(j->g, RS_ERROR_INPUT, "%s:%u: job \"%s\": %s", j->o.file, j->o.line, j->o.name,
+		 text);
 	return false;
 }
 
@@ -146,8 +158,8 @@ uint64_t fio_start_offset(const struct fio_job *j, const struct fio_file *f)
 
 static uint64_t random_file_size(struct fio_job *j)
 {
-	uint64_t n = fio_rand_scaled(&j->file_size,
-				     (double)(j->o.filesize_high - j->o.filesize_low));
+	uint64_t n =
+		fio_rand_scaled(&j->file_size, (double)(j->o.filesize_high - j->o.filesize_low));
 
 	n += j->o.filesize_low;
 	return n - n % least_bs(&j->o);
@@ -165,8 +177,8 @@ static bool range_of_file(struct fio_job *j, struct fio_file *f, uint64_t share)
 	} else {
 		end = f->real_size;
 		if (o->filesize_low && (end < o->filesize_low || end > o->filesize_high))
-			end = o->filesize_low == o->filesize_high ? o->filesize_low :
-								    random_file_size(j);
+			end = o->filesize_low == o->filesize_high ? o->filesize_low
+								  : random_file_size(j);
 		if (f->offset > end)
 			return job_fail(j, "offset= lies behind the end of the file");
 		f->io_size = end - f->offset;
@@ -174,8 +186,9 @@ static bool range_of_file(struct fio_job *j, struct fio_file *f, uint64_t share)
 	if (o->size_percent && o->size_percent != 100) {
 		uint64_t whole = f->io_size + f->offset;
 
-		f->io_size = MIN(whole / 100 * o->size_percent + whole % 100 * o->size_percent / 100,
-				 whole - f->offset);
+		f->io_size =
+			MIN(whole / 100 * o->size_percent + whole % 100 * o->size_percent / 100,
+			    whole - f->offset);
 		f->io_size -= f->io_size % least_bs(o);
 	}
 	if (f->offset > GEN_MAX_PAGES * 4096 || f->io_size > GEN_MAX_PAGES * 4096)
@@ -198,7 +211,8 @@ bool fio_job_setup(struct fio_job *j, GHashTable *sizes)
 		any_size |= j->files[i].real_size > 0;
 	}
 	if (!any_size)
-		return job_fail(j, "size= (or filesize=) is needed, since no job makes the file before");
+		return job_fail(
+			j, "size= (or filesize=) is needed, since no job makes the file before");
 	share = o->size / j->nr_files;
 	if (!o->filesize_low && share * j->nr_files < o->size)
 		extra = (o->size - share * j->nr_files) / least_bs(o);
@@ -247,8 +261,7 @@ static uint64_t byte_limit(const struct fio_job *j)
 
 static bool ios_exceeded(const struct fio_job *j)
 {
-	return j->o.number_ios &&
-	       j->issues[0] + j->issues[1] >= j->o.number_ios * j->o.loops;
+	return j->o.number_ios && j->issues[0] + j->issues[1] >= j->o.number_ios * j->o.loops;
 }
 
 static bool bytes_exceeded(const struct fio_job *j)
@@ -362,9 +375,9 @@ static struct fio_file *next_at_random(struct fio_job *j)
 {
 	/* A drawn file that is done, or may not be opened yet, is drawn again. */
 	for (unsigned tries = 0; tries < 1000000; tries++) {
-		uint64_t n = j->o.service == FIO_RANDOM_FILE ?
-				     fio_rand_scaled(&j->next_file, j->nr_files) :
-				     fio_dist_next(&j->file_dist) >> 10;
+		uint64_t n = j->o.service == FIO_RANDOM_FILE
+				     ? fio_rand_scaled(&j->next_file, j->nr_files)
+				     : fio_dist_next(&j->file_dist) >> 10;
 
 		if (n < j->nr_files && usable(j, &j->files[n]))
 			return &j->files[n];
@@ -386,8 +399,8 @@ static struct fio_file *next_file(struct fio_job *j)
 			return f;
 		}
 	}
-	f = j->o.service == FIO_ROUND_ROBIN || j->o.service == FIO_SEQUENTIAL ? next_in_turn(j) :
-										 next_at_random(j);
+	f = j->o.service == FIO_ROUND_ROBIN || j->o.service == FIO_SEQUENTIAL ? next_in_turn(j)
+									      : next_at_random(j);
 	j->current = f;
 	j->current_left = j->o.service_nr ? j->o.service_nr - 1 : 0;
 	return f;

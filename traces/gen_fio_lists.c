@@ -54,7 +54,8 @@ static bool parse_pairs(struct gen *g, struct fio_opts *o, const struct fio_line
 			return false;
 	}
 	if (!n)
-		fio_fail(g, l, "%s=%s: VALUE/PERCENT pairs joined by ':' are needed", l->key, l->value);
+		fio_fail(g, l, "%s=%s: VALUE/PERCENT pairs joined by ':' are needed", l->key,
+			 l->value);
 	*ret_n = n;
 	return n > 0;
 }
@@ -122,7 +123,8 @@ bool fio_parse_zones(struct gen *g, struct fio_opts *o, const struct fio_line *l
 	unsigned n = g_strv_length(list);
 
 	if (!n) {
-		fio_fail(g, l, "%s=%s: zones ACCESS%%/SIZE joined by ':' are needed", l->key, l->value);
+		fio_fail(g, l, "%s=%s: zones ACCESS%%/SIZE joined by ':' are needed", l->key,
+			 l->value);
 		return false;
 	}
 	for (unsigned d = 0; d < FIO_NR_DIRS; d++) {
@@ -133,8 +135,8 @@ bool fio_parse_zones(struct gen *g, struct fio_opts *o, const struct fio_line *l
 		for (unsigned i = 0; i < o->nr_zones[d]; i++)
 			sum += MIN(o->zones[d][i].value, 101);
 		if (sum != 100 || (!bytes && !fill_shares(o->zones[d], o->nr_zones[d]))) {
-			fio_fail(g, l, "%s=%s: accesses must add up to 100 %% and sizes to no more", l->key,
-				 l->value);
+			fio_fail(g, l, "%s=%s: accesses must add up to 100 %% and sizes to no more",
+				 l->key, l->value);
 			return false;
 		}
 	}

@@ -24,8 +24,10 @@ static bool set_up_map(struct fio_job *j, struct fio_file *f, uint64_t blocks)
 {
 	if (blocks > FIO_MAX_BLOCKS && !j->o.norandommap) {
 		gen_fail(j->g, RS_ERROR_INPUT,
-			 "%s:%u: job \"%s\": a random map of more than 2^31 blocks; use norandommap, a larger "
-			 "bs or a smaller size", j->o.file, j->o.line, j->o.name);
+			 "%s:%u: job \"%s\": a random map of more than 2^31 blocks; use "
+			 "norandommap, a larger "
+			 "bs or a smaller size",
+			 j->o.file, j->o.line, j->o.name);
 		return false;
 	}
 	if (blocks > UINT32_MAX && !j->o.generator_set)
@@ -34,8 +36,9 @@ static bool set_up_map(struct fio_job *j, struct fio_file *f, uint64_t blocks)
 		f->has_lfsr = fio_lfsr_init(&f->lfsr, blocks, j->seeds[6]);
 		if (!f->has_lfsr)
 			gen_fail(j->g, RS_ERROR_INPUT,
-				 "%s:%u: job \"%s\": random_generator=lfsr cannot do %" G_GUINT64_FORMAT
-				 " blocks with this seed", j->o.file, j->o.line, j->o.name, blocks);
+				 "%s:%u: job \"%s\": random_generator=lfsr cannot do "
+				 "%" G_GUINT64_FORMAT " blocks with this seed",
+				 j->o.file, j->o.line, j->o.name, blocks);
 		return f->has_lfsr;
 	}
 	if (!j->o.norandommap) {
@@ -57,8 +60,8 @@ bool fio_init_distributions(struct fio_job *j)
 	for (unsigned i = 0; i < j->nr_files; i++) {
 		struct fio_file *f = &j->files[i];
 		uint64_t size = MIN(f->real_size, f->io_size);
-		uint32_t seed = o->randrepeat ? fio_name_hash(f->name) * j->number :
-						(uint32_t)j->seeds[6];
+		uint32_t seed =
+			o->randrepeat ? fio_name_hash(f->name) * j->number : (uint32_t)j->seeds[6];
 
 		if (o->dist == FIO_DIST_RANDOM || o->dist >= FIO_DIST_ZONED) {
 			if (!set_up_map(j, f, size / least))
@@ -111,8 +114,9 @@ static bool zoned_block(struct fio_job *j, struct fio_file *f, unsigned dir, uin
 		first = start / j->o.align[dir];
 		last = (start + zone[i].share) / j->o.align[dir];
 		if (last > range) {
-			gen_fail(j->g, RS_ERROR_INPUT, "%s:%u: job \"%s\": zoned_abs sizes exceed the file",
-				 j->o.file, j->o.line, j->o.name);
+			gen_fail(j->g, RS_ERROR_INPUT,
+				 "%s:%u: job \"%s\": zoned_abs sizes exceed the file", j->o.file,
+				 j->o.line, j->o.name);
 			return false;
 		}
 		range = last - first;
@@ -231,8 +235,9 @@ static bool next_offset(struct fio_job *j, struct fio_io *io, bool *is_random, b
 	if (!hit) {
 		*marks = false;
 		if (j->o.rw_identical) {
-			io->offset = f->last_start[io->dir] == FIO_NONE ? 0 :
-									 f->last_start[io->dir] - f->offset;
+			io->offset = f->last_start[io->dir] == FIO_NONE
+					     ? 0
+					     : f->last_start[io->dir] - f->offset;
 			return true;
 		}
 		if (sequential_offset(j, f, io->dir, &io->offset))

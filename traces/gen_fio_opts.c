@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum kind {
-	OPT_BOOL,    /* switch, or 0 or 1 */
+	OPT_BOOL, /* switch, or 0 or 1 */
 	OPT_UINT,
 	OPT_BYTES,
-	OPT_BYTES3,  /* read,write,trim; a missing one is the last given */
+	OPT_BYTES3, /* read,write,trim; a missing one is the last given */
 	OPT_UINT3,
 	OPT_SECONDS, /* microseconds; a plain number is seconds */
 	OPT_MICROS,
@@ -110,31 +110,126 @@ static const struct option options[] = {
 
 /* Options of fio that change how it measures, prints or submits, but no page that is touched. */
 static const char *const ignored[] = {
-	"allow_file_create", "allow_mounted_write", "block_error_percentiles",
-	"buffer_compress_chunk", "buffer_compress_percentage", "buffer_pattern", "bwavgtime",
-	"clat_percentiles", "clocksource", "cmdprio", "cmdprio_percentage", "continue_on_error",
-	"cpumask", "cpus_allowed", "cpus_allowed_policy", "create_fsync", "create_only",
-	"create_serialize", "dedupe_global", "dedupe_mode", "dedupe_percentage",
-	"dedupe_working_set_percentage", "description", "disable_bw", "disable_bw_measurement",
-	"disable_clat", "disable_lat", "disable_slat", "disk_util", "do_verify", "error_dump",
-	"exec_postrun", "exec_prerun", "exit_what", "exitall", "exitall_on_error", "fallocate",
-	"fixedbufs", "gid", "group_reporting", "gtod_cpu", "gtod_reduce", "hipri", "hugepage-size",
-	"ignore_error", "io_submit_mode", "iodepth_batch", "iodepth_batch_complete",
-	"iodepth_batch_complete_max", "iodepth_batch_complete_min", "iodepth_batch_submit",
-	"iodepth_low", "iomem", "iomem_align", "iopsavgtime", "ioscheduler", "lat_percentiles",
-	"latency_percentile", "lockfile", "log_alternate_epoch", "log_alternate_epoch_clock_id",
-	"log_avg_msec", "log_compression", "log_compression_cpus", "log_entries",
-	"log_hist_coarseness", "log_hist_msec", "log_max_value", "log_offset", "log_prio",
-	"log_store_compressed", "log_unix_epoch", "max_latency", "mem", "mem_align", "name",
-	"new_group", "nice", "nonvectored", "nowait", "per_job_logs", "percentile_list", "prio",
-	"prioclass", "ramp_time", "rate_cycle", "rate_ignore_thinktime", "rate_iops_min",
-	"rate_min", "ratecycle", "ratemin", "refill_buffers", "registerfiles", "scramble_buffers",
-	"serialize_overlap", "significant_figures", "slat_percentiles", "softrandommap",
-	"sqthread_poll", "sqthread_poll_cpu", "stats", "steadystate", "steadystate_duration",
-	"steadystate_ramp_time", "uid", "uncached", "unified_rw_reporting", "unique_filename",
-	"unit_base", "unlink_each_loop", "userspace_reap", "verify_dump", "verify_fatal",
-	"write_bw_log", "write_hint", "write_hist_log", "write_iolog", "write_iops_log",
-	"write_lat_log", "zero_buffers",
+	"allow_file_create",
+	"allow_mounted_write",
+	"block_error_percentiles",
+	"buffer_compress_chunk",
+	"buffer_compress_percentage",
+	"buffer_pattern",
+	"bwavgtime",
+	"clat_percentiles",
+	"clocksource",
+	"cmdprio",
+	"cmdprio_percentage",
+	"continue_on_error",
+	"cpumask",
+	"cpus_allowed",
+	"cpus_allowed_policy",
+	"create_fsync",
+	"create_only",
+	"create_serialize",
+	"dedupe_global",
+	"dedupe_mode",
+	"dedupe_percentage",
+	"dedupe_working_set_percentage",
+	"description",
+	"disable_bw",
+	"disable_bw_measurement",
+	"disable_clat",
+	"disable_lat",
+	"disable_slat",
+	"disk_util",
+	"do_verify",
+	"error_dump",
+	"exec_postrun",
+	"exec_prerun",
+	"exit_what",
+	"exitall",
+	"exitall_on_error",
+	"fallocate",
+	"fixedbufs",
+	"gid",
+	"group_reporting",
+	"gtod_cpu",
+	"gtod_reduce",
+	"hipri",
+	"hugepage-size",
+	"ignore_error",
+	"io_submit_mode",
+	"iodepth_batch",
+	"iodepth_batch_complete",
+	"iodepth_batch_complete_max",
+	"iodepth_batch_complete_min",
+	"iodepth_batch_submit",
+	"iodepth_low",
+	"iomem",
+	"iomem_align",
+	"iopsavgtime",
+	"ioscheduler",
+	"lat_percentiles",
+	"latency_percentile",
+	"lockfile",
+	"log_alternate_epoch",
+	"log_alternate_epoch_clock_id",
+	"log_avg_msec",
+	"log_compression",
+	"log_compression_cpus",
+	"log_entries",
+	"log_hist_coarseness",
+	"log_hist_msec",
+	"log_max_value",
+	"log_offset",
+	"log_prio",
+	"log_store_compressed",
+	"log_unix_epoch",
+	"max_latency",
+	"mem",
+	"mem_align",
+	"name",
+	"new_group",
+	"nice",
+	"nonvectored",
+	"nowait",
+	"per_job_logs",
+	"percentile_list",
+	"prio",
+	"prioclass",
+	"ramp_time",
+	"rate_cycle",
+	"rate_ignore_thinktime",
+	"rate_iops_min",
+	"rate_min",
+	"ratecycle",
+	"ratemin",
+	"refill_buffers",
+	"registerfiles",
+	"scramble_buffers",
+	"serialize_overlap",
+	"significant_figures",
+	"slat_percentiles",
+	"softrandommap",
+	"sqthread_poll",
+	"sqthread_poll_cpu",
+	"stats",
+	"steadystate",
+	"steadystate_duration",
+	"steadystate_ramp_time",
+	"uid",
+	"uncached",
+	"unified_rw_reporting",
+	"unique_filename",
+	"unit_base",
+	"unlink_each_loop",
+	"userspace_reap",
+	"verify_dump",
+	"verify_fatal",
+	"write_bw_log",
+	"write_hint",
+	"write_hist_log",
+	"write_iolog",
+	"write_iops_log",
+	"write_lat_log",
+	"zero_buffers",
 };
 
 static const struct refusal {
@@ -235,7 +330,8 @@ static bool positive_bytes(struct gen *g, const struct fio_opts *o, const struct
 	if (!fio_bytes(g, l, text, o->kb_base, &n, &percent))
 		return false;
 	if (n < 0 || percent) {
-		fio_fail(g, l, "%s=%s: a number of bytes that is not negative is needed", l->key, text);
+		fio_fail(g, l, "%s=%s: a number of bytes that is not negative is needed", l->key,
+			 text);
 		return false;
 	}
 	*ret = (uint64_t)n;
@@ -284,9 +380,10 @@ static bool parse_time(struct gen *g, const struct fio_line *l, bool seconds, ui
 	static const struct {
 		const char *unit;
 		uint64_t us;
-	} units[] = { { "usec", 1 },	  { "us", 1 },		{ "msec", 1000 },
-		      { "ms", 1000 },	  { "s", 1000000 },	{ "m", 60000000 },
-		      { "h", 3600000000 }, { "d", 86400000000 } };
+	} units[] = {
+		{ "usec", 1 },	  { "us", 1 },	     { "msec", 1000 },	  { "ms", 1000 },
+		{ "s", 1000000 }, { "m", 60000000 }, { "h", 3600000000 }, { "d", 86400000000 }
+	};
 	char *end;
 	uint64_t n;
 
@@ -323,7 +420,8 @@ static bool parse_three(struct gen *g, struct fio_opts *o, const struct fio_line
 	unsigned n = g_strv_length(part);
 
 	if (n < 1 || n > FIO_NR_DIRS) {
-		fio_fail(g, l, "%s=%s: one value, or up to three for read,write,trim", l->key, l->value);
+		fio_fail(g, l, "%s=%s: one value, or up to three for read,write,trim", l->key,
+			 l->value);
 		return false;
 	}
 	for (unsigned i = 0; i < FIO_NR_DIRS; i++) {
@@ -331,7 +429,8 @@ static bool parse_three(struct gen *g, struct fio_opts *o, const struct fio_line
 
 		if (!*text)
 			continue; /* "4k,,8k" leaves write as it was */
-		if (bytes ? !positive_bytes(g, o, l, text, &to[i]) : !parse_uint(g, l, text, &to[i]))
+		if (bytes ? !positive_bytes(g, o, l, text, &to[i])
+			  : !parse_uint(g, l, text, &to[i]))
 			return false;
 	}
 	return true;
@@ -344,9 +443,9 @@ static bool set_rw(struct gen *g, struct fio_opts *o, const struct fio_line *l)
 	static const struct {
 		const char *name;
 		bool read, write, random;
-	} modes[] = { { "read", true, false, false },	  { "write", false, true, false },
+	} modes[] = { { "read", true, false, false },	 { "write", false, true, false },
 		      { "randread", true, false, true }, { "randwrite", false, true, true },
-		      { "rw", true, true, false },	  { "readwrite", true, true, false },
+		      { "rw", true, true, false },	 { "readwrite", true, true, false },
 		      { "randrw", true, true, true } };
 	g_auto(GStrv) part = g_strsplit(l->value, ":", 2);
 	const char *mode = part[0] ? g_strstrip(part[0]) : "";
@@ -366,8 +465,9 @@ static bool set_rw(struct gen *g, struct fio_opts *o, const struct fio_line *l)
 		o->hole = 0;
 		if (!part[1])
 			return true;
-		return o->random ? parse_uint(g, l, g_strstrip(part[1]), &o->every) :
-				   fio_bytes(g, l, g_strstrip(part[1]), o->kb_base, &o->hole, &percent);
+		return o->random ? parse_uint(g, l, g_strstrip(part[1]), &o->every)
+				 : fio_bytes(g, l, g_strstrip(part[1]), o->kb_base, &o->hole,
+					     &percent);
 	}
 	fio_fail(g, l, "%s=%s: valid are read write randread randwrite rw readwrite randrw", l->key,
 		 l->value);
@@ -476,10 +576,11 @@ static bool set_filename(struct gen *g, struct fio_opts *o, const struct fio_lin
 			fio_fail(g, l, "more than %u files", FIO_MAX_FILES);
 			return false;
 		}
-		g_ptr_array_add(o->filenames,
-				o->directories->len ?
-					g_strconcat(g_ptr_array_index(o->directories, 0), "/", name, NULL) :
-					g_strdup(name));
+		g_ptr_array_add(
+			o->filenames,
+			o->directories->len
+				? g_strconcat(g_ptr_array_index(o->directories, 0), "/", name, NULL)
+				: g_strdup(name));
 	}
 	return true;
 }
@@ -491,8 +592,8 @@ static bool parse_real(struct gen *g, const struct fio_line *l, const char *text
 	double x = g_ascii_strtod(text, &end);
 
 	if (end == text || *end || !(x >= low && x <= high)) {
-		fio_fail(g, l, "%s=%s: \"%s\" is no number from %g to %g", l->key, l->value, text, low,
-			 high);
+		fio_fail(g, l, "%s=%s: \"%s\" is no number from %g to %g", l->key, l->value, text,
+			 low, high);
 		return false;
 	}
 	*ret = x;
@@ -522,7 +623,8 @@ static bool parse_dist(struct gen *g, const struct fio_line *l, char **part,
 				(part[2] && !parse_real(g, l, part[2], 0, 1, center))))
 			return false;
 		if (*kind == FIO_DIST_ZIPF && *value == 1) {
-			fio_fail(g, l, "%s=%s: fio's zipf needs a theta other than 1", l->key, l->value);
+			fio_fail(g, l, "%s=%s: fio's zipf needs a theta other than 1", l->key,
+				 l->value);
 			return false;
 		}
 		return true;
@@ -545,8 +647,10 @@ static bool set_distribution(struct gen *g, struct fio_opts *o, const struct fio
 	if (parse_dist(g, l, part, &o->dist, &o->dist_value, &o->dist_center))
 		return true;
 	if (!gen_failed(g))
-		fio_fail(g, l, "%s=%s: valid are random, zipf:THETA, pareto:H, normal:PERCENT (each "
-			 "with :CENTER), zoned:..., zoned_abs:...", l->key, l->value);
+		fio_fail(g, l,
+			 "%s=%s: valid are random, zipf:THETA, pareto:H, normal:PERCENT (each "
+			 "with :CENTER), zoned:..., zoned_abs:...",
+			 l->key, l->value);
 	return false;
 }
 
@@ -555,17 +659,19 @@ static bool set_service(struct gen *g, struct fio_opts *o, const struct fio_line
 	g_auto(GStrv) part = g_strsplit(l->value, ":", 3);
 
 	o->service_nr = 1;
-	o->service = !strcmp(part[0], "roundrobin") ? FIO_ROUND_ROBIN :
-		     !strcmp(part[0], "sequential") ? FIO_SEQUENTIAL :
-		     !strcmp(part[0], "random")	   ? FIO_RANDOM_FILE :
-						     FIO_FILE_DIST;
+	o->service = !strcmp(part[0], "roundrobin")   ? FIO_ROUND_ROBIN
+		     : !strcmp(part[0], "sequential") ? FIO_SEQUENTIAL
+		     : !strcmp(part[0], "random")     ? FIO_RANDOM_FILE
+						      : FIO_FILE_DIST;
 	if (o->service != FIO_FILE_DIST)
 		return !part[1] || parse_uint(g, l, part[1], &o->service_nr);
 	if (parse_dist(g, l, part, &o->service_kind, &o->service_value, &o->service_center))
 		return true;
 	if (!gen_failed(g))
-		fio_fail(g, l, "%s=%s: valid are roundrobin, sequential, random (each with :NUMBER), "
-			 "zipf, pareto, normal", l->key, l->value);
+		fio_fail(g, l,
+			 "%s=%s: valid are roundrobin, sequential, random (each with :NUMBER), "
+			 "zipf, pareto, normal",
+			 l->key, l->value);
 	return false;
 }
 
@@ -591,8 +697,9 @@ static bool set_randseed(struct gen *g, struct fio_opts *o, const struct fio_lin
 
 static bool set_engine(struct gen *g, struct fio_opts *o, const struct fio_line *l)
 {
-	static const char *const descriptor[] = { "sync",   "psync",  "vsync",	  "pvsync",  "pvsync2",
-						  "splice", "libaio", "posixaio", "io_uring" };
+	static const char *const descriptor[] = { "sync",   "psync",	"vsync",
+						  "pvsync", "pvsync2",	"splice",
+						  "libaio", "posixaio", "io_uring" };
 
 	o->engine = FIO_DESCRIPTOR;
 	for (unsigned i = 0; i < G_N_ELEMENTS(descriptor); i++)
@@ -609,8 +716,10 @@ static bool set_engine(struct gen *g, struct fio_opts *o, const struct fio_line 
 		o->engine = FIO_NULL_ENGINE;
 		return true;
 	}
-	fio_fail(g, l, "ioengine=%s is not modelled; valid are sync psync vsync pvsync pvsync2 libaio "
-		 "posixaio io_uring splice mmap null", l->value);
+	fio_fail(g, l,
+		 "ioengine=%s is not modelled; valid are sync psync vsync pvsync pvsync2 libaio "
+		 "posixaio io_uring splice mmap null",
+		 l->value);
 	return false;
 }
 
@@ -698,7 +807,8 @@ static bool other_option(struct gen *g, const struct fio_line *l)
 			/* Switched off is what is modelled. */
 			if (l->value && (!strcmp(l->value, "0") || !strcmp(l->value, "none")))
 				return true;
-			fio_fail(g, l, "option \"%s\" is not supported: %s", l->key, refused[i].why);
+			fio_fail(g, l, "option \"%s\" is not supported: %s", l->key,
+				 refused[i].why);
 			return false;
 		}
 	fio_fail(g, l, "unknown option \"%s\"; valid are the job options of fio 3.33", l->key);

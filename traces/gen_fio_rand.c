@@ -62,8 +62,8 @@ void fio_rand_init(struct fio_rand *r, uint64_t seed, bool use64)
 	memset(r, 0, sizeof(*r));
 	r->use64 = use64;
 	for (int i = 0; i < (use64 ? 5 : 3); i++) {
-		x = use64 ? x * UINT64_C(6906969069) ^ seed :
-			    (uint32_t)(x * 69069) ^ (uint32_t)seed;
+		x = use64 ? x * UINT64_C(6906969069) ^ seed
+			  : (uint32_t)(x * 69069) ^ (uint32_t)seed;
 		if (x < least[i])
 			x += least[i];
 		r->s[i] = x;
@@ -74,7 +74,8 @@ void fio_rand_init(struct fio_rand *r, uint64_t seed, bool use64)
 
 uint64_t fio_rand_scaled(struct fio_rand *r, double n)
 {
-	return (uint64_t)(n * ((double)fio_rand_next(r) / (r->use64 ? RAND64_RANGE : RAND32_RANGE)));
+	return (uint64_t)(n *
+			  ((double)fio_rand_next(r) / (r->use64 ? RAND64_RANGE : RAND32_RANGE)));
 }
 
 uint64_t fio_rand_between(struct fio_rand *r, uint64_t first, uint64_t last)
@@ -126,9 +127,11 @@ void fio_dist_init(struct fio_dist *d, enum fio_dist_kind kind, uint64_t n, doub
 	fio_rand_init(&d->rand, seed, false);
 	if (kind == FIO_DIST_NORMAL) {
 		if (value != 0)
-			d->deviation = (unsigned)fmin(ceil((double)n * value / 100), (double)(n / 2));
+			d->deviation =
+				(unsigned)fmin(ceil((double)n * value / 100), (double)(n / 2));
 		if (center >= 0)
-			d->shift = (uint32_t)(int64_t)((double)n * (center - 0.5)); /* 32 bits in fio */
+			d->shift = (uint32_t)(int64_t)((double)n *
+						       (center - 0.5)); /* 32 bits in fio */
 		return;
 	}
 	d->shift = fio_rand_next(&d->rand);
@@ -178,9 +181,9 @@ static uint64_t normal_rank(struct fio_dist *d)
 
 uint64_t fio_dist_next(struct fio_dist *d)
 {
-	uint64_t rank = d->kind == FIO_DIST_ZIPF   ? zipf_rank(d) :
-			d->kind == FIO_DIST_PARETO ? pareto_rank(d) :
-						     normal_rank(d);
+	uint64_t rank = d->kind == FIO_DIST_ZIPF     ? zipf_rank(d)
+			: d->kind == FIO_DIST_PARETO ? pareto_rank(d)
+						     : normal_rank(d);
 
 	if (!d->no_hash)
 		rank *= GOLDEN_RATIO_64;
@@ -284,12 +287,16 @@ uint64_t fio_map_mark(struct fio_map *m, uint64_t block, uint64_t count)
  * "Efficient shift registers, LFSR counters, and long pseudo-random sequence generators" (1996).
  */
 static const uint64_t lfsr_taps[] = {
-	0x6, 0xc, 0x14, 0x30, 0x60, 0xb8, 0x110, 0x240, 0x500, 0x829, 0x100d, 0x2015, 0x6000,
-	0xd008, 0x12000, 0x20400, 0x40023, 0x90000, 0x140000, 0x300000, 0x420000, 0xe10000,
-	0x1200000, 0x2000023, 0x4000013, 0x9000000, 0x14000000, 0x20000029, 0x48000000,
-	0xd0000001, 0x100080000, 0x204000003, 0x500000000, 0x801000000, 0x100000001f,
-	0x2000000031, 0x4400000000, 0xa000140000, 0x12000000000, 0x300000c0000, 0x63000000000,
-	0xc0000030000, 0x1b0000000000, 0x300003000000, 0x420000000000, 0xc00000180000
+	0x6,	       0xc,	      0x14,	      0x30,	      0x60,
+	0xb8,	       0x110,	      0x240,	      0x500,	      0x829,
+	0x100d,	       0x2015,	      0x6000,	      0xd008,	      0x12000,
+	0x20400,       0x40023,	      0x90000,	      0x140000,	      0x300000,
+	0x420000,      0xe10000,      0x1200000,      0x2000023,      0x4000013,
+	0x9000000,     0x14000000,    0x20000029,     0x48000000,     0xd0000001,
+	0x100080000,   0x204000003,   0x500000000,    0x801000000,    0x100000001f,
+	0x2000000031,  0x4400000000,  0xa000140000,   0x12000000000,  0x300000c0000,
+	0x63000000000, 0xc0000030000, 0x1b0000000000, 0x300003000000, 0x420000000000,
+	0xc00000180000
 };
 
 bool fio_lfsr_init(struct fio_lfsr *l, uint64_t blocks, uint64_t seed)
@@ -340,7 +347,8 @@ bool fio_lfsr_next(struct fio_lfsr *l, uint64_t *ret)
 	return true;
 }
 
-/* ---- Bob Jenkins' hash of a name (public domain), on single bytes of each word as fio has it ---- */
+/* ---- Bob Jenkins' hash of a name (public domain), on single bytes of each word as fio has it ----
+ */
 
 static uint32_t rol(uint32_t x, unsigned n)
 {

@@ -45,7 +45,8 @@ void gen_object_done(struct gen_object *o)
 	json_t *value;
 
 	if (o->object && !gen_failed(o->g)) {
-		json_object_foreach(o->object, key, value) {
+		json_object_foreach(o->object, key, value)
+		{
 			if (!g_hash_table_contains(o->used, key) && *key != '$') {
 				gen_object_fail(o, key, "unknown member");
 				break;
@@ -70,8 +71,10 @@ uint64_t gen_int(struct gen_object *o, const char *key, uint64_t def, uint64_t m
 		return def;
 	if (!json_is_integer(m) || json_integer_value(m) < 0 ||
 	    (uint64_t)json_integer_value(m) < min || (uint64_t)json_integer_value(m) > max) {
-		gen_object_fail(o, key, "valid are whole numbers from %" G_GUINT64_FORMAT
-				" to %" G_GUINT64_FORMAT, min, max);
+		gen_object_fail(o, key,
+				"valid are whole numbers from %" G_GUINT64_FORMAT
+				" to %" G_GUINT64_FORMAT,
+				min, max);
 		return def;
 	}
 	return (uint64_t)json_integer_value(m);
@@ -108,8 +111,9 @@ const char *gen_string(struct gen_object *o, const char *key, const char *def)
 	if (!m && def)
 		return def;
 	if (!m || !json_is_string(m) || !*json_string_value(m)) {
-		gen_object_fail(o, key, m ? "a string that is not empty is needed" :
-					    "this member is needed");
+		gen_object_fail(o, key,
+				m ? "a string that is not empty is needed"
+				  : "this member is needed");
 		return def ? def : "";
 	}
 	return json_string_value(m);
@@ -130,8 +134,10 @@ uint64_t gen_bytes(struct gen_object *o, const char *key, uint64_t def)
 	if (json_is_integer(m) && json_integer_value(m) >= 0)
 		bytes = (uint64_t)json_integer_value(m);
 	else if (!json_is_string(m) || !rs_parse_size(json_string_value(m), &bytes, &error))
-		gen_object_fail(o, key, "%s", error ? error->message :
-				"a size is needed: bytes as a number, or \"64M\", \"1000p\"");
+		gen_object_fail(
+			o, key, "%s",
+			error ? error->message
+			      : "a size is needed: bytes as a number, or \"64M\", \"1000p\"");
 	if (bytes > GEN_MAX_PAGES * RS_PAGE_SIZE) {
 		gen_object_fail(o, key, "more than 4 TiB");
 		return 0;
@@ -160,8 +166,10 @@ ns_t gen_duration(struct gen_object *o, const char *key, ns_t def)
 	if (json_is_integer(m) && json_integer_value(m) >= 0)
 		ns = (ns_t)json_integer_value(m);
 	else if (!json_is_string(m) || !rs_parse_time(json_string_value(m), &ns, &error))
-		gen_object_fail(o, key, "%s", error ? error->message :
-				"a time is needed: nanoseconds as a number, or \"10us\", \"2s\"");
+		gen_object_fail(
+			o, key, "%s",
+			error ? error->message
+			      : "a time is needed: nanoseconds as a number, or \"10us\", \"2s\"");
 	if (ns > (UINT64_C(1) << 59)) {
 		gen_object_fail(o, key, "more than 18 years");
 		return 0;

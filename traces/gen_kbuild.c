@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gen_kbuild.c - make -jN: many short-lived compilers that share executables, libraries and headers.
+ * gen_kbuild.c - make -jN: many short-lived compilers that share executables, libraries and
+ * headers.
  *
- * make forks a driver for each source file; the driver runs the compiler, waits, runs the assembler,
- * waits, deletes the temporary file and ends. The compiler maps its executable and libraries
- * (private, executable), touches a common hot part of them and a random part of the rest, reads the
- * source and many headers (each popular in its own measure: zipf) while its memory grows, and writes
- * the temporary assembler file. At the end a linker reads all objects and writes the image.
+ * make forks a driver for each source file; the driver runs the compiler, waits, runs the
+ * assembler, waits, deletes the temporary file and ends. The compiler maps its executable and
+ * libraries (private, executable), touches a common hot part of them and a random part of the rest,
+ * reads the source and many headers (each popular in its own measure: zipf) while its memory grows,
+ * and writes the temporary assembler file. At the end a linker reads all objects and writes the
+ * image.
  *
  * Parameters come from the spec; "trace fit-kbuild" makes one from a recorded build. Differs from a
  * real build: no configuration checks, no directory lookups, no precompiled headers, a driver per
@@ -20,7 +22,8 @@
 struct kbuild {
 	uint64_t jobs, units, headers, per_unit;
 	uint64_t driver_pages, compiler_pages, assembler_pages, linker_pages, library_pages;
-	uint64_t header_pages, source_pages, object_pages, temporary_pages, anon_pages, assembler_anon;
+	uint64_t header_pages, source_pages, object_pages, temporary_pages, anon_pages,
+		assembler_anon;
 	double theta, hot, rest, anon_deviation, link_anon;
 	ns_t read_ns, page_ns;
 };
@@ -104,8 +107,10 @@ static void start_unit(struct build *b, struct slot *s)
 	s->anon = 64;
 	s->driver = spawn(b, s, "cc", DRIVER);
 	gen_store(b->g, s->heap, 0, s->anon);
-	s->anon = (uint64_t)MAX((double)b->k->anon_pages *
-				(1 + b->k->anon_deviation * (2 * rs_rng_double(&b->rng) - 1)), 16);
+	s->anon =
+		(uint64_t)MAX((double)b->k->anon_pages *
+				      (1 + b->k->anon_deviation * (2 * rs_rng_double(&b->rng) - 1)),
+			      16);
 	s->anon_done = s->headers_done = 0;
 	s->headers = MAX(b->k->per_unit / 2 + rs_rng_below(&b->rng, b->k->per_unit + 1), 1);
 	s->child = spawn(b, s, "cc1-", COMPILER);
@@ -285,8 +290,9 @@ static void run(struct gen *g, const struct kbuild *k)
 	make_files(&b);
 	for (uint64_t i = 0; i < k->jobs; i++) {
 		slots[i] = (struct slot){ .b = &b };
-		slots[i].task = (struct gen_task){ .step = slot_step, .arg = &slots[i], .thread = b.make,
-						   .now = i };
+		slots[i].task = (struct gen_task){
+			.step = slot_step, .arg = &slots[i], .thread = b.make, .now = i
+		};
 		tasks[i] = &slots[i].task;
 	}
 	gen_run_tasks(g, tasks, (uint32_t)k->jobs, 20000);

@@ -80,7 +80,8 @@ static uint64_t hash_of(uint64_t key)
 void gen_kv_init(struct gen_kv *kv, struct gen *g, bool memcached, uint64_t max_bytes,
 		 uint64_t nr_keys, uint64_t value_bytes)
 {
-	/* Classes waste up to a quarter, a value is built before the old one goes, tables double. */
+	/* Classes waste up to a quarter, a value is built before the old one goes, tables double.
+	 */
 	uint64_t bytes = MIN(nr_keys, GEN_KV_MAX_KEYS) * ((value_bytes + 160) * 5 / 4 + 40);
 
 	*kv = (struct gen_kv){ .g = g, .memcached = memcached, .max_bytes = max_bytes };
@@ -238,7 +239,8 @@ void gen_kv_set(struct gen_kv *kv, uint64_t key, unsigned key_len, uint64_t size
 
 	kv->sets++;
 	if (!old.present && kv->nr_present >= GEN_KV_MAX_KEYS) {
-		gen_fail(kv->g, RS_ERROR_INPUT, "more than %" G_GUINT64_FORMAT " keys in the server's memory",
+		gen_fail(kv->g, RS_ERROR_INPUT,
+			 "more than %" G_GUINT64_FORMAT " keys in the server's memory",
 			 GEN_KV_MAX_KEYS);
 		return;
 	}
@@ -292,10 +294,11 @@ bool gen_kv_get(struct gen_kv *kv, uint64_t key)
 
 json_t *gen_kv_report(const struct gen_kv *kv)
 {
-	return json_pack("{ss, sI, sI, sI, sI, sI, sI, sI}", "server", kv->memcached ? "memcached" : "redis",
-			 "keys_present", (json_int_t)kv->nr_present, "allocated_bytes",
+	return json_pack("{ss, sI, sI, sI, sI, sI, sI, sI}", "server",
+			 kv->memcached ? "memcached" : "redis", "keys_present",
+			 (json_int_t)kv->nr_present, "allocated_bytes",
 			 (json_int_t)kv->heap.allocated, "heap_bytes",
-			 (json_int_t)(kv->heap.end - kv->heap.start), "sets", (json_int_t)kv->sets, "hits",
-			 (json_int_t)kv->hits, "misses", (json_int_t)kv->misses, "evicted",
+			 (json_int_t)(kv->heap.end - kv->heap.start), "sets", (json_int_t)kv->sets,
+			 "hits", (json_int_t)kv->hits, "misses", (json_int_t)kv->misses, "evicted",
 			 (json_int_t)kv->evicted);
 }

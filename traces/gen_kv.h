@@ -27,7 +27,7 @@ struct gen_kv {
 	bool memcached;
 	uint64_t max_bytes; /* memcached -m: then the oldest items go; 0 unlimited */
 	struct kv_heap heap;
-	GHashTable *chunks; /* key / 4096 -> 4096 items */
+	GHashTable *chunks;   /* key / 4096 -> 4096 items */
 	uint64_t first_pages; /* size of the first region */
 	GArray *regions;      /* mapped pieces of the heap */
 	uint64_t table, buckets, next_table, next_buckets, rehash_at;
@@ -40,8 +40,8 @@ struct gen_kv {
  * nr_keys of value_bytes are expected at most. The heap for them is mapped at once, before other
  * threads begin: a thread must not touch what another one maps later.
  */
-void gen_kv_init(struct gen_kv *, struct gen *, bool memcached, uint64_t max_bytes, uint64_t nr_keys,
-		 uint64_t value_bytes);
+void gen_kv_init(struct gen_kv *, struct gen *, bool memcached, uint64_t max_bytes,
+		 uint64_t nr_keys, uint64_t value_bytes);
 void gen_kv_done(struct gen_kv *);
 void gen_kv_set(struct gen_kv *, uint64_t key, unsigned key_len, uint64_t size, ns_t expires);
 /* False: a miss. */

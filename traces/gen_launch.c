@@ -39,7 +39,8 @@ static bool launch_step(struct gen *g, struct gen_task *task)
 	for (uint64_t i = 0; i < areas; i++) {
 		g_autofree char *name = g_strdup_printf("t%u.area%" G_GUINT64_FORMAT, t->number, i);
 
-		region[i] = gen_map(g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE, t->l->area_pages, 0);
+		region[i] =
+			gen_map(g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE, t->l->area_pages, 0);
 	}
 	for (uint64_t i = 0; i < areas && left; i++) {
 		uint64_t n = MIN(i + 1 == areas ? left : MAX(left / 2, 1), t->l->area_pages);
@@ -74,12 +75,13 @@ static void run(struct gen *g, const struct launch *l)
 	gen_run_tasks(g, tasks, (uint32_t)l->threads, 1);
 }
 
-static void range(struct gen_object *o, const char *key, uint64_t limit, uint64_t *min, uint64_t *max)
+static void range(struct gen_object *o, const char *key, uint64_t limit, uint64_t *min,
+		  uint64_t *max)
 {
 	json_t *m = gen_member(o, key);
 
-	if (m && json_is_array(m) && json_array_size(m) == 2 && json_is_integer(json_array_get(m, 0)) &&
-	    json_is_integer(json_array_get(m, 1))) {
+	if (m && json_is_array(m) && json_array_size(m) == 2 &&
+	    json_is_integer(json_array_get(m, 0)) && json_is_integer(json_array_get(m, 1))) {
 		json_int_t a = json_integer_value(json_array_get(m, 0));
 		json_int_t b = json_integer_value(json_array_get(m, 1));
 
@@ -91,7 +93,8 @@ static void range(struct gen_object *o, const char *key, uint64_t limit, uint64_
 	} else if (!m) {
 		return;
 	}
-	gen_object_fail(o, key, "valid is [MIN, MAX] with 1 <= MIN <= MAX <= %" G_GUINT64_FORMAT, limit);
+	gen_object_fail(o, key, "valid is [MIN, MAX] with 1 <= MIN <= MAX <= %" G_GUINT64_FORMAT,
+			limit);
 }
 
 json_t *gen_launch(struct gen *g, struct gen_object *root)

@@ -115,7 +115,8 @@ static uint64_t next_size(struct run *r, struct client *c, uint64_t key)
 	if (m->size_list_sum) {
 		x = rs_rng_below(&c->sizes, m->size_list_sum);
 		for (unsigned i = 0; i < m->size_list->len; i++) {
-			const struct memtier_size *s = &g_array_index(m->size_list, struct memtier_size, i);
+			const struct memtier_size *s =
+				&g_array_index(m->size_list, struct memtier_size, i);
 
 			if (x < s->weight)
 				return s->bytes;
@@ -125,8 +126,9 @@ static uint64_t next_size(struct run *r, struct client *c, uint64_t key)
 	if (!m->size_max)
 		return m->size;
 	if (m->size_by_key)
-		return m->size_min + (uint64_t)((unsigned __int128)(m->size_max - m->size_min) *
-						(key - m->key_min) / MAX(m->key_max - m->key_min, 1));
+		return m->size_min +
+		       (uint64_t)((unsigned __int128)(m->size_max - m->size_min) *
+				  (key - m->key_min) / MAX(m->key_max - m->key_min, 1));
 	return m->size_min + rs_rng_below(&c->sizes, m->size_max - m->size_min + 1);
 }
 
@@ -154,7 +156,8 @@ static void one_request(struct run *r, struct client *c)
 		ns_t expires = 0;
 
 		if (m->expiry_max) {
-			uint64_t span = m->expiry_max > m->expiry_min ? m->expiry_max - m->expiry_min : 0;
+			uint64_t span =
+				m->expiry_max > m->expiry_min ? m->expiry_max - m->expiry_min : 0;
 
 			expires = r->kv->now +
 				  (m->expiry_min + rs_rng_below(&c->sizes, span + 1)) * 1000000000;
@@ -185,7 +188,8 @@ static void start_clients(struct run *r)
 		c->sizes = c->keys;
 		rs_rng_next(&c->sizes);
 		c->first = m->key_min + n / r->nr_clients * i + MIN(i, n % r->nr_clients);
-		c->last = m->key_min + n / r->nr_clients * (i + 1) + MIN(i + 1, n % r->nr_clients) - 1;
+		c->last = m->key_min + n / r->nr_clients * (i + 1) + MIN(i + 1, n % r->nr_clients) -
+			  1;
 		if (c->last < c->first || c->last > m->key_max) /* more clients than keys */
 			c->first = c->last = m->key_min + i % n;
 		c->command = m->nr_commands - 1;
@@ -200,7 +204,8 @@ static void do_requests(struct run *r)
 {
 	const struct memtier *m = r->m;
 	uint64_t each = memtier_per_client(m), end = UINT64_MAX;
-	bool parallel = m->all_keys && m->commands[0].pattern == 'P' && m->commands[1].pattern == 'P';
+	bool parallel =
+		m->all_keys && m->commands[0].pattern == 'P' && m->commands[1].pattern == 'P';
 	bool more = true;
 
 	if (each == UINT64_MAX)
@@ -210,10 +215,11 @@ static void do_requests(struct run *r)
 		for (unsigned w = 0; w < r->nr_workers; w++) {
 			for (uint64_t i = w; i < r->nr_clients; i += r->nr_workers) {
 				struct client *c = &r->clients[i];
-				uint64_t limit = parallel ? MIN(each, c->last - c->first + 1) : each;
+				uint64_t limit =
+					parallel ? MIN(each, c->last - c->first + 1) : each;
 
-				for (uint64_t p = 0; p < m->pipeline && c->done < limit && r->requests < end &&
-						     !gen_failed(r->g);
+				for (uint64_t p = 0; p < m->pipeline && c->done < limit &&
+						     r->requests < end && !gen_failed(r->g);
 				     p++) {
 					gen_switch(r->g, r->workers[w]);
 					one_request(r, c);
@@ -251,9 +257,9 @@ static json_t *line_summary(const struct memtier *m)
 		json_object_set_new(o, "data_size", json_integer((json_int_t)m->size));
 	}
 	json_object_set_new(o, "requests_per_client",
-			    m->test_time ? json_null() :
-			    m->all_keys	 ? json_string("allkeys") :
-					   json_integer((json_int_t)m->requests));
+			    m->test_time  ? json_null()
+			    : m->all_keys ? json_string("allkeys")
+					  : json_integer((json_int_t)m->requests));
 	json_object_set_new(o, "total_requests",
 			    m->test_time ? json_null() : json_integer((json_int_t)total));
 	json_object_set_new(o, "time_limit",
@@ -264,8 +270,10 @@ static json_t *line_summary(const struct memtier *m)
 		double range = (double)(m->key_max - m->key_min);
 
 		json_object_set_new(o, "stddev", number_or_real(m->stddev ? m->stddev : range / 6));
-		json_object_set_new(o, "median", number_or_real(m->median ? m->median :
-							       range / 2 + (double)m->key_min + 0.5));
+		json_object_set_new(o, "median",
+				    number_or_real(m->median
+							   ? m->median
+							   : range / 2 + (double)m->key_min + 0.5));
 	}
 	if (set[0] == 'Z' || get[0] == 'Z')
 		json_object_set_new(o, "zipf_exponent", number_or_real(m->zipf));
@@ -328,15 +336,16 @@ static bool parse_lines(struct gen *g, GPtrArray *lines, const char *text, size_
 		if (!g_shell_parse_argv(line[i], NULL, &words, &error))
 			gen_fail(g, RS_ERROR_INPUT, "%s:%u: %s", name, i + 1, error->message);
 		else if (!g_str_has_suffix(words[0], "memtier_benchmark"))
-			gen_fail(g, RS_ERROR_INPUT, "%s:%u: a memtier_benchmark command line is needed", name,
-				 i + 1);
+			gen_fail(g, RS_ERROR_INPUT,
+				 "%s:%u: a memtier_benchmark command line is needed", name, i + 1);
 		else if (lines->len >= MAX_LINES)
 			gen_fail(g, RS_ERROR_INPUT, "%s: more than %u lines", name, MAX_LINES);
 		else
 			add_line(g, lines, (const char *const *)words, name, i + 1);
 	}
 	if (!lines->len && !gen_failed(g))
-		gen_fail(g, RS_ERROR_INPUT, "%s: no command line%s", name, only ? " of that number" : "");
+		gen_fail(g, RS_ERROR_INPUT, "%s: no command line%s", name,
+			 only ? " of that number" : "");
 	return !gen_failed(g);
 }
 
@@ -369,7 +378,8 @@ static uint64_t largest_value(const GPtrArray *lines)
 
 		largest = MAX(largest, MAX(m->size, m->size_max));
 		for (unsigned k = 0; k < m->size_list->len; k++)
-			largest = MAX(largest, g_array_index(m->size_list, struct memtier_size, k).bytes);
+			largest = MAX(largest,
+				      g_array_index(m->size_list, struct memtier_size, k).bytes);
 	}
 	return largest;
 }
@@ -403,7 +413,8 @@ static void run_lines(struct gen *g, GPtrArray *lines, json_t *summary)
 
 static json_t *generate(struct gen *g, GPtrArray *lines)
 {
-	json_t *summary = json_pack("{ss, sI}", "format", "memtier", "records", (json_int_t)lines->len);
+	json_t *summary =
+		json_pack("{ss, sI}", "format", "memtier", "records", (json_int_t)lines->len);
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < lines->len; i++)

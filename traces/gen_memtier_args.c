@@ -8,11 +8,34 @@
 #include <string.h>
 
 enum option_id {
-	OPT_IGNORED, OPT_IGNORED_VALUE, OPT_REFUSED, OPT_PROTOCOL, OPT_REQUESTS, OPT_CLIENTS,
-	OPT_THREADS, OPT_TEST_TIME, OPT_RATIO, OPT_PIPELINE, OPT_SIZE, OPT_SIZE_RANGE, OPT_SIZE_LIST,
-	OPT_SIZE_PATTERN, OPT_EXPIRY, OPT_PREFIX, OPT_MIN, OPT_MAX, OPT_PATTERN, OPT_STDDEV,
-	OPT_MEDIAN, OPT_ZIPF, OPT_DISTINCT, OPT_COMMAND, OPT_COMMAND_RATIO, OPT_COMMAND_PATTERN,
-	OPT_RATE, OPT_URI,
+	OPT_IGNORED,
+	OPT_IGNORED_VALUE,
+	OPT_REFUSED,
+	OPT_PROTOCOL,
+	OPT_REQUESTS,
+	OPT_CLIENTS,
+	OPT_THREADS,
+	OPT_TEST_TIME,
+	OPT_RATIO,
+	OPT_PIPELINE,
+	OPT_SIZE,
+	OPT_SIZE_RANGE,
+	OPT_SIZE_LIST,
+	OPT_SIZE_PATTERN,
+	OPT_EXPIRY,
+	OPT_PREFIX,
+	OPT_MIN,
+	OPT_MAX,
+	OPT_PATTERN,
+	OPT_STDDEV,
+	OPT_MEDIAN,
+	OPT_ZIPF,
+	OPT_DISTINCT,
+	OPT_COMMAND,
+	OPT_COMMAND_RATIO,
+	OPT_COMMAND_PATTERN,
+	OPT_RATE,
+	OPT_URI,
 };
 
 struct arg {
@@ -117,8 +140,10 @@ static bool number(const struct arg *a, uint64_t min, uint64_t max, uint64_t *re
 	errno = 0;
 	n = g_ascii_strtoull(a->value, &end, 10);
 	if (!g_ascii_isdigit(*a->value) || *end || errno || n < min || n > max)
-		return arg_fail(a, "%s %s: valid are whole numbers from %" G_GUINT64_FORMAT
-				" to %" G_GUINT64_FORMAT, a->option, a->value, min, max);
+		return arg_fail(a,
+				"%s %s: valid are whole numbers from %" G_GUINT64_FORMAT
+				" to %" G_GUINT64_FORMAT,
+				a->option, a->value, min, max);
 	*ret = n;
 	return true;
 }
@@ -129,7 +154,8 @@ static bool real(const struct arg *a, double min, double max, double *ret)
 	double x = g_ascii_strtod(a->value, &end);
 
 	if (end == a->value || *end || !(x >= min && x <= max))
-		return arg_fail(a, "%s %s: valid are numbers from %g to %g", a->option, a->value, min, max);
+		return arg_fail(a, "%s %s: valid are numbers from %g to %g", a->option, a->value,
+				min, max);
 	*ret = x;
 	return true;
 }
@@ -167,8 +193,8 @@ static bool size_list(const struct arg *a)
 		a->m->size_list_sum += s.weight;
 	}
 	if (!a->m->size_list_sum)
-		return arg_fail(a, "%s %s: valid is SIZE:WEIGHT,... with a weight above 0", a->option,
-				a->value);
+		return arg_fail(a, "%s %s: valid is SIZE:WEIGHT,... with a weight above 0",
+				a->option, a->value);
 	return true;
 }
 
@@ -196,8 +222,8 @@ static bool protocol(const struct arg *a)
 	a->m->memcached = g_str_has_prefix(a->value, "memcache_");
 	if (a->m->memcached)
 		return true;
-	return arg_fail(a, "%s %s: valid are redis resp2 resp3 memcache_text memcache_binary", a->option,
-			a->value);
+	return arg_fail(a, "%s %s: valid are redis resp2 resp3 memcache_text memcache_binary",
+			a->option, a->value);
 }
 
 /* --command: only the ones whose effect on memory is that of SET or GET. */
@@ -217,11 +243,13 @@ static bool command(const struct arg *a)
 	for (unsigned i = 0; word[0] && i < G_N_ELEMENTS(gets); i++)
 		get |= !g_ascii_strcasecmp(word[0], gets[i]);
 	if (!set && !get)
-		return arg_fail(a, "%s \"%s\": only commands that set or get one string are modelled",
+		return arg_fail(a,
+				"%s \"%s\": only commands that set or get one string are modelled",
 				a->option, a->value);
 	if (m->nr_commands >= MEMTIER_MAX_COMMANDS)
 		return arg_fail(a, "more than %u commands", MEMTIER_MAX_COMMANDS);
-	m->commands[m->nr_commands++] = (struct memtier_command){ .set = set, .ratio = 1, .pattern = 'R' };
+	m->commands[m->nr_commands++] =
+		(struct memtier_command){ .set = set, .ratio = 1, .pattern = 'R' };
 	return true;
 }
 
@@ -252,7 +280,8 @@ static bool refuse(const struct arg *a)
 	static const char *const why[][2] = {
 		{ "data-import", "the file with the data is not part of the command line" },
 		{ "data-offset", "writing parts of values is not modelled" },
-		{ "monitor-input", "import the file itself instead (trace import --format redis_monitor)" },
+		{ "monitor-input",
+		  "import the file itself instead (trace import --format redis_monitor)" },
 		{ "multi-key-get", "gets of several keys at once are not modelled" },
 		{ "verify-only", "a verifying run reads keys of an import" },
 		{ "wait-ratio", "waiting for replicas is not modelled" },
@@ -391,8 +420,8 @@ static unsigned one_option(struct arg *a, const char *const *word)
 	else if (text[0] == '-' && text[1] && text[1] != '-')
 		o = find_short(text[1]);
 	if (!o)
-		return (unsigned)arg_fail(a, "unknown option \"%s\"; valid are those of memtier_benchmark 2.1",
-					  text);
+		return (unsigned)arg_fail(
+			a, "unknown option \"%s\"; valid are those of memtier_benchmark 2.1", text);
 	shown = is_long ? g_strdup_printf("--%s", o->name) : g_strndup(text, 2);
 	a->option = shown;
 	a->value = "";
@@ -420,9 +449,12 @@ static bool check(const struct arg *a)
 	if (zipf && !m->key_min)
 		m->key_min = 1;
 	if (m->key_max < m->key_min)
-		return arg_fail(a, "--key-maximum %" G_GUINT64_FORMAT " is below --key-minimum %"
-				G_GUINT64_FORMAT, m->key_max, m->key_min);
-	if (gauss && m->median && (m->median < (double)m->key_min || m->median > (double)m->key_max))
+		return arg_fail(a,
+				"--key-maximum %" G_GUINT64_FORMAT
+				" is below --key-minimum %" G_GUINT64_FORMAT,
+				m->key_max, m->key_min);
+	if (gauss && m->median &&
+	    (m->median < (double)m->key_min || m->median > (double)m->key_max))
 		return arg_fail(a, "--key-median is not between the minimum and maximum key");
 	if (m->clients * m->threads > 1000000)
 		return arg_fail(a, "more than a million clients");
@@ -436,8 +468,15 @@ bool memtier_parse(struct gen *g, struct memtier *m, const char *const *words, c
 {
 	struct arg a = { .g = g, .m = m, .name = name };
 
-	*m = (struct memtier){ .line = line, .key_max = 10000000, .clients = 50, .threads = 4,
-			       .requests = 10000, .pipeline = 1, .zipf = 1, .size = 32, .nr_commands = 2 };
+	*m = (struct memtier){ .line = line,
+			       .key_max = 10000000,
+			       .clients = 50,
+			       .threads = 4,
+			       .requests = 10000,
+			       .pipeline = 1,
+			       .zipf = 1,
+			       .size = 32,
+			       .nr_commands = 2 };
 	m->commands[0] = (struct memtier_command){ .set = true, .ratio = 1, .pattern = 'R' };
 	m->commands[1] = (struct memtier_command){ .set = false, .ratio = 10, .pattern = 'R' };
 	m->key_prefix = g_strdup("memtier-");

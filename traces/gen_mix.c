@@ -64,7 +64,8 @@ static void start_phase(struct gen *g, struct worker *w, bool first_round)
 }
 
 /* Unit number of the next access; *write may be set or cleared by growing. */
-static uint64_t next_unit(struct worker *w, const struct mix_stream *s, struct place *pl, bool *write)
+static uint64_t next_unit(struct worker *w, const struct mix_stream *s, struct place *pl,
+			  bool *write)
 {
 	uint64_t n = s->pages / s->unit, unit, rank;
 
@@ -128,7 +129,8 @@ static void access_region(struct gen *g, struct worker *w, int region, uint64_t 
 		gen_load(g, sp->regions[region], page, count);
 }
 
-static void one_access(struct gen *g, struct worker *w, const struct mix_stream *s, struct place *pl)
+static void one_access(struct gen *g, struct worker *w, const struct mix_stream *s,
+		       struct place *pl)
 {
 	bool write = s->write > 0 && rs_rng_double(&w->rng) < s->write;
 	uint64_t page = next_unit(w, s, pl, &write) * s->unit;
@@ -209,8 +211,8 @@ static bool mix_step(struct gen *g, struct gen_task *task)
 	const struct mix_phase *ph = &w->space->p->phases[w->phase];
 	unsigned i;
 
-	if (w->done >= ph->accesses || (ph->duration && task->now - w->phase_start >= ph->duration) ||
-	    !choose(w, ph, &i))
+	if (w->done >= ph->accesses ||
+	    (ph->duration && task->now - w->phase_start >= ph->duration) || !choose(w, ph, &i))
 		return next_phase(g, w);
 	one_access(g, w, &ph->streams[i], &w->places[i]);
 	gen_cpu(g, ph->think);
@@ -243,8 +245,9 @@ static void map_regions(struct gen *g, struct mix *x, struct space *sp, const ch
 		const struct mix_region *r = &sp->p->regions[i];
 		g_autofree char *name = g_strdup_printf("%s.%s", process, r->name);
 
-		sp->regions[i] = gen_map(g, name, r->file < 0 ? RS_MAP_FILE_NONE : x->files[r->file].id,
-					 r->prot, r->pages, r->pgoff);
+		sp->regions[i] =
+			gen_map(g, name, r->file < 0 ? RS_MAP_FILE_NONE : x->files[r->file].id,
+				r->prot, r->pages, r->pgoff);
 		sp->mapped[i] = true;
 		if (r->advice >= 0)
 			gen_madvise(g, sp->regions[i], (enum rs_advice)r->advice);
@@ -318,12 +321,14 @@ static void run(struct gen *g, struct mix *x)
 
 	g->counts.processes = g->counts.threads = 0; /* thread 0 does nothing */
 	for (unsigned i = 0; i < x->nr_files; i++)
-		x->files[i].id = gen_file(g, x->files[i].name, x->files[i].pages, x->files[i].is_new);
+		x->files[i].id =
+			gen_file(g, x->files[i].name, x->files[i].pages, x->files[i].is_new);
 	for (unsigned i = 0; i < x->nr_processes; i++)
 		for (uint64_t k = 0; k < x->processes[i].count; k++) {
 			const struct mix_process *p = &x->processes[i];
-			g_autofree char *name = p->count == 1 ? g_strdup(p->name) :
-				g_strdup_printf("%s%" G_GUINT64_FORMAT, p->name, k);
+			g_autofree char *name =
+				p->count == 1 ? g_strdup(p->name)
+					      : g_strdup_printf("%s%" G_GUINT64_FORMAT, p->name, k);
 
 			start_process(g, x, p, name, spaces, workers);
 		}

@@ -8,9 +8,9 @@
 
 #define MIX_MAX_PARTS 4096u
 
-static const char *const advice_words[] = { "normal", "random", "sequential", "willneed",
-					    "dontneed", "free", "cold", "pageout", "hugepage",
-					    "nohugepage" };
+static const char *const advice_words[] = { "normal",	"random",    "sequential", "willneed",
+					    "dontneed", "free",	     "cold",	   "pageout",
+					    "hugepage", "nohugepage" };
 
 static int file_index(const struct mix *x, const char *name)
 {
@@ -63,7 +63,8 @@ static void parse_files(struct gen *g, struct mix *x, struct gen_object *root)
 	if (!files)
 		return;
 	x->files = g_new0(struct mix_file, json_object_size(files) + 1);
-	json_object_foreach(files, name, value) {
+	json_object_foreach(files, name, value)
+	{
 		g_autofree char *at = g_strdup_printf("%s.%s", path, name);
 		struct mix_file *f = &x->files[x->nr_files++];
 		struct gen_object o;
@@ -129,7 +130,8 @@ static void parse_region(struct mix *x, struct mix_region *r, struct gen_object 
 	r->advice = parse_advice(o);
 }
 
-static void parse_regions(struct gen *g, struct mix *x, struct mix_process *p, struct gen_object *po)
+static void parse_regions(struct gen *g, struct mix *x, struct mix_process *p,
+			  struct gen_object *po)
 {
 	json_t *regions = object_of(po, "regions", false), *value;
 	g_autofree char *path = gen_path(po, "regions", -1);
@@ -138,7 +140,8 @@ static void parse_regions(struct gen *g, struct mix *x, struct mix_process *p, s
 	if (!regions)
 		return;
 	p->regions = g_new0(struct mix_region, json_object_size(regions) + 1);
-	json_object_foreach(regions, name, value) {
+	json_object_foreach(regions, name, value)
+	{
 		g_autofree char *at = g_strdup_printf("%s.%s", path, name);
 		struct mix_region *r = &p->regions[p->nr_regions++];
 		struct gen_object o;
@@ -184,8 +187,10 @@ static void parse_pattern(struct mix_stream *s, struct gen_object *o)
 
 		gen_dist_hotset(&s->dist, n, hot, gen_real(o, "share", 0.8, 0, 1));
 	} else {
-		gen_object_fail(o, "pattern", "unknown pattern \"%s\"; valid are uniform zipf pareto normal "
-				"hotset scan loop stride chase grow", word);
+		gen_object_fail(o, "pattern",
+				"unknown pattern \"%s\"; valid are uniform zipf pareto normal "
+				"hotset scan loop stride chase grow",
+				word);
 	}
 }
 
@@ -198,8 +203,10 @@ static void parse_stream(struct mix *x, struct mix_process *p, struct mix_stream
 	s->region = region_index(p, region);
 	s->file = file_index(x, file);
 	if ((s->region < 0) == (s->file < 0)) {
-		gen_object_fail(o, NULL, "the name of a \"region\" of this process (mapped) or of a \"file\" "
-				"(read and write) is needed");
+		gen_object_fail(
+			o, NULL,
+			"the name of a \"region\" of this process (mapped) or of a \"file\" "
+			"(read and write) is needed");
 		return;
 	}
 	whole = s->region >= 0 ? p->regions[s->region].pages : x->files[s->file].pages;
@@ -209,8 +216,10 @@ static void parse_stream(struct mix *x, struct mix_process *p, struct mix_stream
 	s->shift = gen_size_pages(o, "shift", 0);
 	s->weight = gen_real(o, "weight", 1, 0, 1e9);
 	if (!s->pages || s->first + s->pages > whole)
-		gen_object_fail(o, NULL, "from and size lie outside the region or file of %" G_GUINT64_FORMAT
-				" pages", whole);
+		gen_object_fail(o, NULL,
+				"from and size lie outside the region or file of %" G_GUINT64_FORMAT
+				" pages",
+				whole);
 	else if (!s->unit || s->unit > s->pages)
 		gen_object_fail(o, "unit", "valid are 1 page up to the whole part");
 	if (gen_failed(o->g))
@@ -230,7 +239,8 @@ static void parse_streams(struct gen *g, struct mix *x, struct mix_process *p, s
 	if (!mix)
 		return;
 	ph->streams = g_new0(struct mix_stream, json_array_size(mix));
-	json_array_foreach(mix, i, value) {
+	json_array_foreach(mix, i, value)
+	{
 		g_autofree char *at = gen_path(po, "mix", (int)i);
 		struct gen_object o;
 
@@ -255,9 +265,11 @@ static void parse_unmap(struct mix_process *p, struct mix_phase *ph, struct gen_
 	if (!names)
 		return;
 	if (p->threads > 1)
-		gen_object_fail(o, "unmap", "only a process of one thread can unmap: others might be behind");
+		gen_object_fail(o, "unmap",
+				"only a process of one thread can unmap: others might be behind");
 	ph->unmap = g_new0(int, json_array_size(names));
-	json_array_foreach(names, i, value) {
+	json_array_foreach(names, i, value)
+	{
 		int r = json_is_string(value) ? region_index(p, json_string_value(value)) : -1;
 
 		if (r < 0)
@@ -294,8 +306,10 @@ static void parse_phase(struct gen *g, struct mix *x, struct mix_process *p, str
 	if (ph->fsync < 0 && strcmp(file, "-"))
 		gen_object_fail(o, "fsync", "\"%s\" is not among the files", file);
 	if (ph->accesses == UINT64_MAX && !ph->duration && !ends_by_itself(ph) && !gen_failed(g))
-		gen_object_fail(o, NULL, "\"accesses\" or \"duration\" is needed, as not all its streams end by "
-				"themselves (scan, grow)");
+		gen_object_fail(
+			o, NULL,
+			"\"accesses\" or \"duration\" is needed, as not all its streams end by "
+			"themselves (scan, grow)");
 }
 
 static void parse_phases(struct gen *g, struct mix *x, struct mix_process *p, struct gen_object *po)
@@ -306,7 +320,8 @@ static void parse_phases(struct gen *g, struct mix *x, struct mix_process *p, st
 	if (!phases)
 		return;
 	p->phases = g_new0(struct mix_phase, json_array_size(phases));
-	json_array_foreach(phases, i, value) {
+	json_array_foreach(phases, i, value)
+	{
 		g_autofree char *at = gen_path(po, "phases", (int)i);
 		struct gen_object o;
 
@@ -345,7 +360,8 @@ bool mix_parse(struct gen *g, struct mix *x, struct gen_object *root)
 	if (!processes)
 		return false;
 	x->processes = g_new0(struct mix_process, json_array_size(processes));
-	json_array_foreach(processes, i, value) {
+	json_array_foreach(processes, i, value)
+	{
 		g_autofree char *at = gen_path(root, "processes", (int)i);
 		struct mix_process *p = &x->processes[x->nr_processes++];
 		struct gen_object o;

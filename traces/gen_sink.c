@@ -65,7 +65,8 @@ uint64_t gen_with_number(struct gen *g, const char *key, uint64_t def, uint64_t 
 	if (!g_ascii_isdigit(*text) || *end || errno || n < min || n > max) {
 		gen_fail(g, RS_ERROR_USAGE,
 			 "--with %s=%s: valid are whole numbers from %" G_GUINT64_FORMAT
-			 " to %" G_GUINT64_FORMAT, key, text, min, max);
+			 " to %" G_GUINT64_FORMAT,
+			 key, text, min, max);
 		return def;
 	}
 	return n;
@@ -106,7 +107,8 @@ static void put_object(struct gen *g, enum rs_op op, uint32_t object, unsigned a
 
 static void put_value(struct gen *g, enum rs_op op, uint32_t object, unsigned arg, uint64_t value)
 {
-	put(g, &(struct rs_record){ .op = op, .object = object, .arg = (uint16_t)arg, .value = value },
+	put(g,
+	    &(struct rs_record){ .op = op, .object = object, .arg = (uint16_t)arg, .value = value },
 	    NULL);
 }
 
@@ -117,10 +119,15 @@ static bool put_pages(struct gen *g, enum rs_op op, uint32_t object, unsigned ar
 	if (page > UINT32_MAX || count > UINT32_MAX || page + count > UINT32_MAX)
 		gen_fail(g, RS_ERROR_INPUT,
 			 "pages %" G_GUINT64_FORMAT " + %" G_GUINT64_FORMAT
-			 " are past the end of what a trace can hold", page, count);
+			 " are past the end of what a trace can hold",
+			 page, count);
 	put(g,
-	    &(struct rs_record){ .op = op, .object = object, .arg = (uint16_t)arg, .page = (uint32_t)page,
-				 .count = (uint32_t)count }, NULL);
+	    &(struct rs_record){ .op = op,
+				 .object = object,
+				 .arg = (uint16_t)arg,
+				 .page = (uint32_t)page,
+				 .count = (uint32_t)count },
+	    NULL);
 	return !g->error;
 }
 
@@ -131,8 +138,8 @@ static uint32_t process_number(struct gen *g, const char *process)
 	uint32_t id = number_of(g, RS_NAME_PROCESS, process);
 
 	if (id > UINT16_MAX)
-		gen_fail(g, RS_ERROR_INPUT, "more than %u processes; this is the limit of one trace",
-			 UINT16_MAX + 1);
+		gen_fail(g, RS_ERROR_INPUT,
+			 "more than %u processes; this is the limit of one trace", UINT16_MAX + 1);
 	return id;
 }
 

@@ -28,7 +28,8 @@ void gen_run_tasks(struct gen *g, struct gen_task **tasks, uint32_t nr, ns_t qua
 		gen_switch(g, tasks[i]->thread);
 		do {
 			if (++g->steps > g->limit)
-				gen_fail(g, RS_ERROR_INPUT, "more than %" G_GUINT64_FORMAT " steps", g->limit);
+				gen_fail(g, RS_ERROR_INPUT, "more than %" G_GUINT64_FORMAT " steps",
+					 g->limit);
 			if (!tasks[i]->step(g, tasks[i])) {
 				tasks[i] = NULL;
 				break;

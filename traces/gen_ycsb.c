@@ -127,11 +127,12 @@ static json_t *workload_list(struct gen_object *o)
 	bool ok = json_is_array(list) && json_array_size(list) >= 1 && json_array_size(list) <= 100;
 
 	if (ok)
-		json_array_foreach(list, i, name)
-			ok &= json_is_string(name) && valid_name(json_string_value(name)) &&
-			      (i > 0 || !strcmp(json_string_value(name), "load"));
+		json_array_foreach(list, i, name) ok &=
+			json_is_string(name) && valid_name(json_string_value(name)) &&
+			(i > 0 || !strcmp(json_string_value(name), "load"));
 	if (!ok)
-		gen_object_fail(o, "workloads", "an array is needed that begins with \"load\", then any of A B C "
+		gen_object_fail(o, "workloads",
+				"an array is needed that begins with \"load\", then any of A B C "
 				"D E F");
 	return ok ? list : NULL;
 }
@@ -163,7 +164,8 @@ json_t *gen_ycsb(struct gen *g, struct gen_object *root)
 
 	y.records = gen_int(root, "records", 100000, 1, GEN_KV_MAX_KEYS);
 	y.operations = gen_int(root, "operations", y.records, 1, GEN_MAX_RECORDS);
-	y.size = gen_int(root, "fields", 10, 1, 10000) * gen_int(root, "field_length", 100, 1, 1 << 16);
+	y.size = gen_int(root, "fields", 10, 1, 10000) *
+		 gen_int(root, "field_length", 100, 1, 1 << 16);
 	y.nr_threads = gen_int(root, "server_threads", 1, 1, 256);
 	y.uniform = !strcmp(gen_string(root, "distribution", "zipfian"), "uniform");
 	memory = gen_bytes(root, "memory", 0);
@@ -172,8 +174,7 @@ json_t *gen_ycsb(struct gen *g, struct gen_object *root)
 	if (gen_failed(g))
 		return NULL;
 	start(&y, !strcmp(server, "memcached"), memory);
-	json_array_foreach(list, i, name)
-		run_workload(&y, json_string_value(name));
+	json_array_foreach(list, i, name) run_workload(&y, json_string_value(name));
 	summary = json_pack("{ss, ss, so}", "format", "spec", "generator", "ycsb", "memory_model",
 			    gen_kv_report(&y.kv));
 	gen_kv_done(&y.kv);

@@ -13,8 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* An error is of the description: it names it, or a limit. */
 static void judge(GError *error)
 {
-	static const char *const known[] = { "fuzz", "the trace would", "this description needs",
-					     "more than", "pages ", "region ", "--with" };
+	static const char *const known[] = {
+		"fuzz",	   "the trace would", "this description needs", "more than", "pages ",
+		"region ", "--with"
+	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(known); i++)
 		if (g_str_has_prefix(error->message, known[i])) {

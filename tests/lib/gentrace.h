@@ -16,8 +16,8 @@ struct gentrace {
 	char *path;
 	json_t *summary;
 	char *warnings;
-	GArray *records; /* struct rs_record, maps appended to maps */
-	GArray *maps;	 /* struct rs_map */
+	GArray *records;	/* struct rs_record, maps appended to maps */
+	GArray *maps;		/* struct rs_map */
 	struct rs_trace *trace; /* read to the end, for names */
 };
 
@@ -29,7 +29,8 @@ static inline bool generate_to(const char *path, const char *text, const char *c
 
 	if (!out)
 		return false;
-	if (!rs_generate_text(text, strlen(text), "spec", &options, out, summary, warnings, error)) {
+	if (!rs_generate_text(text, strlen(text), "spec", &options, out, summary, warnings,
+			      error)) {
 		rs_trace_writer_abort(out);
 		return false;
 	}

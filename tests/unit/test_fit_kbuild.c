@@ -27,7 +27,8 @@ static double number(json_t *spec, const char *key)
 	json_t *v = json_object_get(spec, key);
 
 	assert_non_null(v);
-	return json_is_string(v) ? g_ascii_strtod(json_string_value(v), NULL) : json_number_value(v);
+	return json_is_string(v) ? g_ascii_strtod(json_string_value(v), NULL)
+				 : json_number_value(v);
 }
 
 static void assert_within(double x, double want, double share)
@@ -40,9 +41,12 @@ static void fitted_parameters_are_those_of_the_generator(void **state)
 {
 	struct gentrace *t = gentrace(
 		"{\"generator\": \"kernel-build\", \"jobs\": 3, \"units\": 150, \"headers\": 400, "
-		"\"headers_per_unit\": 100, \"header_theta\": 0.8, \"header_size\": \"3p\", \"source_size\": \"5p\", "
-		"\"object_size\": \"10p\", \"temporary_size\": \"20p\", \"driver\": \"50p\", \"compiler\": \"900p\", "
-		"\"assembler\": \"60p\", \"linker\": \"70p\", \"anon\": \"500p\", \"anon_deviation\": 0.4, "
+		"\"headers_per_unit\": 100, \"header_theta\": 0.8, \"header_size\": \"3p\", "
+		"\"source_size\": \"5p\", "
+		"\"object_size\": \"10p\", \"temporary_size\": \"20p\", \"driver\": \"50p\", "
+		"\"compiler\": \"900p\", "
+		"\"assembler\": \"60p\", \"linker\": \"70p\", \"anon\": \"500p\", "
+		"\"anon_deviation\": 0.4, "
 		"\"assembler_anon\": \"40p\"}");
 	json_t *spec = fit(t->path);
 
@@ -71,8 +75,8 @@ static void a_trace_without_compilers_is_refused(void **state)
 	g_autofree char *message = NULL;
 	int status;
 
-	assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &message, &status,
-				 NULL));
+	assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
+				 &message, &status, NULL));
 	assert_int_equal(WEXITSTATUS(status), 2);
 	assert_non_null(strstr(message, "no process runs cc1"));
 	gentrace_free(t);

@@ -83,7 +83,10 @@ static void zipf_ranks_have_their_probabilities(void **state)
 	for (unsigned t = 0; t < G_N_ELEMENTS(thetas); t++)
 		for (unsigned s = 0; s < G_N_ELEMENTS(sizes); s++) {
 			/* Few bins where single ranks are rare. */
-			unsigned bins = sizes[s] == 100 ? 20 : thetas[t] < 0.5 ? 2 : thetas[t] > 1.5 ? 12 : 32;
+			unsigned bins = sizes[s] == 100	  ? 20
+					: thetas[t] < 0.5 ? 2
+					: thetas[t] > 1.5 ? 12
+							  : 32;
 			uint64_t count[BINS];
 			double p[BINS], value;
 			struct gen_dist d;
@@ -95,7 +98,8 @@ static void zipf_ranks_have_their_probabilities(void **state)
 			zipf_probabilities(sizes[s], thetas[t], p, bins);
 			value = p_value(count, p, bins, DRAWS);
 			if (value < 1e-4)
-				fail_msg("zipf %g of %lu: p = %g", thetas[t], (unsigned long)sizes[s], value);
+				fail_msg("zipf %g of %lu: p = %g", thetas[t],
+					 (unsigned long)sizes[s], value);
 		}
 }
 
@@ -156,7 +160,8 @@ static void normal_is_the_bell_cut_at_both_ends(void **state)
 		draw(&d, 90 + k, count, n);
 		for (unsigned i = 0; i < n; i++)
 			p[i] = (gsl_cdf_gaussian_P(i + 1 - mean[k], deviation[k]) -
-				gsl_cdf_gaussian_P(i - mean[k], deviation[k])) / all;
+				gsl_cdf_gaussian_P(i - mean[k], deviation[k])) /
+			       all;
 		assert_true(p_value(count, p, n, DRAWS) > 1e-4);
 	}
 }
@@ -211,7 +216,8 @@ static void logarithms_and_powers_agree_with_the_c_library(void **state)
 
 	rs_rng_init(&rng, 1, "math");
 	for (int i = 0; i < 100000; i++) {
-		double x = exp((rs_rng_double(&rng) - 0.5) * 40), y = (rs_rng_double(&rng) - 0.5) * 10;
+		double x = exp((rs_rng_double(&rng) - 0.5) * 40),
+		       y = (rs_rng_double(&rng) - 0.5) * 10;
 
 		assert_true(fabs(gen_pow(x, y) / pow(x, y) - 1) < 4e-16);
 		assert_true(fabs(gen_log(x) - log(x)) <= 2.3e-16 * fabs(log(x)) + 1e-300);

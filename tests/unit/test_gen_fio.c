@@ -23,9 +23,8 @@ static void assert_covers(json_t *got, json_t *expected, const char *where)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(expected, key, value)
-		if (!json_equal(json_object_get(got, key), value))
-			fail_msg("%s: %s differs", where, key);
+	json_object_foreach(expected, key, value) if (!json_equal(json_object_get(got, key), value))
+		fail_msg("%s: %s differs", where, key);
 }
 
 static void samples_have_the_values_fio_had(void **state)
@@ -44,9 +43,8 @@ static void samples_have_the_values_fio_had(void **state)
 		jobs = json_object_get(expected, "jobs");
 		assert_int_equal(json_array_size(jobs),
 				 json_array_size(json_object_get(t->summary, "jobs")));
-		json_array_foreach(jobs, k, job)
-			assert_covers(json_array_get(json_object_get(t->summary, "jobs"), k), job,
-				      names[i]);
+		json_array_foreach(jobs, k, job) assert_covers(
+			json_array_get(json_object_get(t->summary, "jobs"), k), job, names[i]);
 		json_decref(expected);
 		gentrace_free(t);
 	}
@@ -151,8 +149,8 @@ static void jobs_are_processes_and_thread_jobs_are_not(void **state)
 
 static void stonewall_waits_for_all_before_it(void **state)
 {
-	struct gentrace *t = gentrace_with("[global]\nsize=16k\nbs=4k\nfilename=/f\n[a]\n[b]\nstonewall\n",
-					   no_own);
+	struct gentrace *t = gentrace_with(
+		"[global]\nsize=16k\nbs=4k\nfilename=/f\n[a]\n[b]\nstonewall\n", no_own);
 	int waits = 0, forks = 0;
 
 	for (unsigned i = 0; i < t->records->len; i++) {
@@ -167,7 +165,8 @@ static void stonewall_waits_for_all_before_it(void **state)
 static void mixed_jobs_have_their_share_of_reads(void **state)
 {
 	struct gentrace *t = gentrace("[j]\nfilename=/f\nsize=16m\nrw=randrw\nrwmixread=80\n");
-	double reads = (double)gentrace_count(t, RS_OP_READ), all = reads + (double)gentrace_count(t, RS_OP_WRITE);
+	double reads = (double)gentrace_count(t, RS_OP_READ),
+	       all = reads + (double)gentrace_count(t, RS_OP_WRITE);
 
 	assert_int_equal(all, 4096);
 	assert_true(reads / all > 0.78 && reads / all < 0.82);
@@ -204,8 +203,10 @@ static void global_options_hold_for_the_sections_behind(void **state)
 	struct gentrace *t = gentrace("[global]\nsize=8k\n[a]\n[global]\nsize=16k\n[b]\n");
 	json_t *jobs = json_object_get(t->summary, "jobs");
 
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(jobs, 0), "bytes_read")), 8192);
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(jobs, 1), "bytes_read")), 16384);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(jobs, 0), "bytes_read")),
+			 8192);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(jobs, 1), "bytes_read")),
+			 16384);
 	gentrace_free(t);
 }
 
@@ -231,7 +232,8 @@ static void mistakes_are_named_with_their_place(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "[j]\nsize=1m\nbogus=1\n", "spec:3: unknown option \"bogus\"" },
-		{ "[j]\nsize=1m\nverify=md5\n", "spec:3: option \"verify\" is not supported: reading back" },
+		{ "[j]\nsize=1m\nverify=md5\n",
+		  "spec:3: option \"verify\" is not supported: reading back" },
 		{ "[j]\nsize=1m\nrw=randtrim\n", "discards of block devices" },
 		{ "[j]\nsize=1m\nioengine=rdma\n", "ioengine=rdma is not modelled; valid are" },
 		{ "[j]\nbs=4k\n", "size= (or filesize=) is needed" },
@@ -239,7 +241,8 @@ static void mistakes_are_named_with_their_place(void **state)
 		{ "[j]\nsize=x\n", "spec:2: size=x: a number of bytes is needed" },
 		{ "[j]\nsize=9999999999t\n", "more than 2^63 bytes" },
 		{ "[j]\nsize=1m\nrandom_distribution=zipf:1\n", "theta other than 1" },
-		{ "[j]\nsize=1m\nrandom_distribution= # zipf\n", "option \"random_distribution\" needs a value" },
+		{ "[j]\nsize=1m\nrandom_distribution= # zipf\n",
+		  "option \"random_distribution\" needs a value" },
 		{ "[j]\nsize=1m\nruntime=x\n", "a time is needed" },
 		{ "[j]\nsize=1m\nread_iolog=x\n", "import the iolog instead" },
 		{ "[j]\nsize=1m\nnumjobs=0\n", "numjobs; valid are" },
@@ -254,8 +257,10 @@ static void mistakes_are_named_with_their_place(void **state)
 
 static void crlf_blanks_and_comments_are_fine(void **state)
 {
-	struct gentrace *t = gentrace_with("\xef\xbb\xbf; c\r\n# c\r\n[ my job ]  ; c\r\n  filename = /f\r\n"
-					   "size=64k # c\r\n\r\nbs=4k\r\nrw = read", no_own);
+	struct gentrace *t =
+		gentrace_with("\xef\xbb\xbf; c\r\n# c\r\n[ my job ]  ; c\r\n  filename = /f\r\n"
+			      "size=64k # c\r\n\r\nbs=4k\r\nrw = read",
+			      no_own);
 
 	assert_int_equal(gentrace_count(t, RS_OP_READ), 16);
 	gentrace_free(t);

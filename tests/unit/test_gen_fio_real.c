@@ -58,7 +58,8 @@ static void run_fio(struct run *r, const char *job)
 	int status;
 
 	assert_true(g_file_set_contents(path, text, -1, NULL));
-	g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
+	g_spawn_sync(NULL, argv, NULL,
+		     G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL | G_SPAWN_STDERR_TO_DEV_NULL,
 		     NULL, NULL, NULL, NULL, &status, &error);
 	assert_no_error(error);
 	assert_int_equal(status, 0);
@@ -100,9 +101,10 @@ static void run_model(struct run *r, const char *job)
 			continue;
 		if (mapped)
 			file = g_array_index(t->maps, struct rs_map, rec->object).file;
-		file = (uint32_t)atoi(strrchr(rs_trace_name(t->trace, RS_NAME_FILE, file), '.') + 1);
-		add_io(r->model, rec->op == RS_OP_WRITE || rec->op == RS_OP_STORE, (uint64_t)file << 32 | page,
-		       rec->count);
+		file = (uint32_t)atoi(strrchr(rs_trace_name(t->trace, RS_NAME_FILE, file), '.') +
+				      1);
+		add_io(r->model, rec->op == RS_OP_WRITE || rec->op == RS_OP_STORE,
+		       (uint64_t)file << 32 | page, rec->count);
 	}
 	gentrace_free(t);
 }
@@ -117,7 +119,8 @@ static int by_count(const void *a, const void *b)
 /* How often each page was touched, most popular first. */
 static GArray *popularity(const GArray *ios)
 {
-	g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) seen =
+		g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	GArray *counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	GHashTableIter iter;
 	gpointer value;
@@ -129,7 +132,8 @@ static GArray *popularity(const GArray *ios)
 			uint64_t page = io->page + k;
 			guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, &page));
 
-			g_hash_table_insert(seen, g_memdup2(&page, sizeof(page)), GUINT_TO_POINTER(n + 1));
+			g_hash_table_insert(seen, g_memdup2(&page, sizeof(page)),
+					    GUINT_TO_POINTER(n + 1));
 		}
 	}
 	g_hash_table_iter_init(&iter, seen);
@@ -191,7 +195,8 @@ static bool version_is(const char *version)
 static void compare(const char *options)
 {
 	struct run r = { .folder = g_dir_make_tmp("gen-fio-XXXXXX", NULL) };
-	g_autofree char *job = g_strdup_printf("[j]\ndirectory=%s\nfallocate=none\n%s", r.folder, options);
+	g_autofree char *job =
+		g_strdup_printf("[j]\ndirectory=%s\nfallocate=none\n%s", r.folder, options);
 	g_autofree char *remove = g_strdup_printf("rm -rf %s", r.folder);
 	GArray *a, *b;
 
@@ -207,7 +212,8 @@ static void compare(const char *options)
 	if (version_is("fio-3.33")) {
 		assert_int_equal(r.real->len, r.model->len);
 		for (unsigned i = 0; i < r.real->len; i++)
-			if (!same_io(&g_array_index(r.real, struct io, i), &g_array_index(r.model, struct io, i)))
+			if (!same_io(&g_array_index(r.real, struct io, i),
+				     &g_array_index(r.model, struct io, i)))
 				fail_msg("I/O %u differs in\n%s", i, job);
 	}
 	assert_int_equal(system(remove), 0);

@@ -13,7 +13,8 @@ static json_t *line_of(const struct gentrace *t, unsigned i)
 
 static int64_t model(const struct gentrace *t, const char *key)
 {
-	return json_integer_value(json_object_get(json_object_get(t->summary, "memory_model"), key));
+	return json_integer_value(
+		json_object_get(json_object_get(t->summary, "memory_model"), key));
 }
 
 static void sample_lines_have_the_expected_values(void **state)
@@ -29,20 +30,22 @@ static void sample_lines_have_the_expected_values(void **state)
 	rs_generate(&options, NULL, &summary, NULL, &error);
 	assert_no_error(error);
 	assert_int_equal(json_integer_value(json_object_get(summary, "records")), 5);
-	json_array_foreach(json_object_get(expected, "lines"), i, line)
-		json_object_foreach(line, key, value)
-			if (strcmp(key, "note") &&
-			    !json_equal(json_object_get(json_array_get(json_object_get(summary, "lines"), i), key),
-					value))
-				fail_msg("line %zu: %s differs", i + 1, key);
+	json_array_foreach(json_object_get(expected, "lines"), i, line) json_object_foreach(
+		line, key,
+		value) if (strcmp(key, "note") &&
+			   !json_equal(json_object_get(
+					       json_array_get(json_object_get(summary, "lines"), i),
+					       key),
+				       value)) fail_msg("line %zu: %s differs", i + 1, key);
 	json_decref(expected);
 	json_decref(summary);
 }
 
 static void a_parallel_load_sets_each_key_once(void **state)
 {
-	struct gentrace *t = gentrace(M "--key-pattern=P:P --key-minimum=1 --key-maximum=999 --ratio=1:0 "
-					"-n allkeys -c 3 -t 4 -d 100\n");
+	struct gentrace *t =
+		gentrace(M "--key-pattern=P:P --key-minimum=1 --key-maximum=999 --ratio=1:0 "
+			   "-n allkeys -c 3 -t 4 -d 100\n");
 
 	assert_int_equal(model(t, "sets"), 999);
 	assert_int_equal(model(t, "keys_present"), 999);
@@ -70,11 +73,13 @@ static void without_distinct_seeds_all_clients_draw_the_same_keys(void **state)
 	gentrace_free(own);
 }
 
-/* 2000 items of 56 + 11 + 1 + 1000 + 2 bytes in chunks of the next slab class, in pages of 1 MiB. */
+/* 2000 items of 56 + 11 + 1 + 1000 + 2 bytes in chunks of the next slab class, in pages of 1 MiB.
+ */
 static void memcached_items_fill_slabs(void **state)
 {
-	struct gentrace *t = gentrace(M "-P memcache_text --key-pattern=P:P --key-minimum=1000 --key-maximum=2999 "
-					"--ratio=1:0 -n allkeys -c 1 -t 1 -d 1000\n");
+	struct gentrace *t = gentrace(
+		M "-P memcache_text --key-pattern=P:P --key-minimum=1000 --key-maximum=2999 "
+		  "--ratio=1:0 -n allkeys -c 1 -t 1 -d 1000\n");
 
 	assert_int_equal(model(t, "keys_present"), 2000);
 	assert_true(model(t, "allocated_bytes") > 2000 * 1070);
@@ -87,8 +92,10 @@ static void memcached_items_fill_slabs(void **state)
 static void memory_limit_makes_memcached_evict(void **state)
 {
 	static const char *const two_mib[] = { "memory=2", "server=memcached", NULL };
-	struct gentrace *t = gentrace_with(M "--key-pattern=S:S --key-minimum=1 --key-maximum=5000 --ratio=1:0 "
-					     "-n allkeys -c 1 -t 1 -d 1000\n", two_mib);
+	struct gentrace *t =
+		gentrace_with(M "--key-pattern=S:S --key-minimum=1 --key-maximum=5000 --ratio=1:0 "
+				"-n allkeys -c 1 -t 1 -d 1000\n",
+			      two_mib);
 
 	assert_true(model(t, "evicted") > 2000);
 	assert_true(model(t, "allocated_bytes") <= 2 << 20);
@@ -98,10 +105,12 @@ static void memory_limit_makes_memcached_evict(void **state)
 static void expired_keys_are_missed(void **state)
 {
 	static const char *const slow[] = { "rate=100", NULL };
-	struct gentrace *t = gentrace_with(M "--key-pattern=S:S --key-minimum=1 --key-maximum=1000 --ratio=1:0 "
-					     "-n allkeys -c 1 -t 1 --expiry-range=1-1\n" M
-					     "--key-pattern=S:S --key-minimum=1 --key-maximum=100 --ratio=0:1 -n 100 "
-					     "-c 1 -t 1\n", slow);
+	struct gentrace *t = gentrace_with(
+		M "--key-pattern=S:S --key-minimum=1 --key-maximum=1000 --ratio=1:0 "
+		  "-n allkeys -c 1 -t 1 --expiry-range=1-1\n" M
+		  "--key-pattern=S:S --key-minimum=1 --key-maximum=100 --ratio=0:1 -n 100 "
+		  "-c 1 -t 1\n",
+		slow);
 
 	assert_int_equal(model(t, "misses"), 100);
 	assert_int_equal(gentrace_count(t, RS_OP_MARK), 2);
@@ -120,10 +129,12 @@ static void a_time_limit_takes_the_rate(void **state)
 
 static void zipf_and_normal_keys_prefer_their_place(void **state)
 {
-	struct gentrace *z = gentrace(M "--key-pattern=Z:Z --key-zipf-exp=1.2 --key-maximum=100000 --ratio=1:0 -n 5000 "
-					"-c 1 -t 1\n");
-	struct gentrace *g = gentrace(M "--key-pattern=G:G --key-stddev=100 --key-median=5000 --key-maximum=100000 "
-					"--ratio=1:0 -n 5000 -c 1 -t 1\n");
+	struct gentrace *z = gentrace(
+		M "--key-pattern=Z:Z --key-zipf-exp=1.2 --key-maximum=100000 --ratio=1:0 -n 5000 "
+		  "-c 1 -t 1\n");
+	struct gentrace *g = gentrace(
+		M "--key-pattern=G:G --key-stddev=100 --key-median=5000 --key-maximum=100000 "
+		  "--ratio=1:0 -n 5000 -c 1 -t 1\n");
 
 	assert_true(model(z, "keys_present") < 1600);
 	assert_true(model(g, "keys_present") > 300 && model(g, "keys_present") < 700);

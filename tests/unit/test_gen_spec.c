@@ -5,12 +5,13 @@
 #include "lib/gentrace.h"
 
 #define ONE(region, phase)                                                                         \
-	"{\"processes\": [{\"name\": \"p\", \"regions\": {\"r\": " region "}, \"phases\": [" phase "]}]}"
+	"{\"processes\": [{\"name\": \"p\", \"regions\": {\"r\": " region "}, \"phases\": [" phase \
+	"]}]}"
 
 static void a_scan_touches_each_page_once_in_order(void **state)
 {
-	struct gentrace *t = gentrace(ONE("{\"anon\": \"100p\"}",
-					  "{\"mix\": [{\"region\": \"r\", \"pattern\": \"scan\"}]}"));
+	struct gentrace *t = gentrace(ONE(
+		"{\"anon\": \"100p\"}", "{\"mix\": [{\"region\": \"r\", \"pattern\": \"scan\"}]}"));
 	uint32_t page = 0;
 
 	for (unsigned i = 0; i < t->records->len; i++)
@@ -22,8 +23,9 @@ static void a_scan_touches_each_page_once_in_order(void **state)
 
 static void loads_follow_the_first_store(void **state)
 {
-	struct gentrace *t = gentrace(ONE("{\"anon\": \"10p\"}", "{\"accesses\": 50, \"mix\": [{\"region\": \"r\", "
-							     "\"pattern\": \"loop\"}]}"));
+	struct gentrace *t = gentrace(ONE("{\"anon\": \"10p\"}",
+					  "{\"accesses\": 50, \"mix\": [{\"region\": \"r\", "
+					  "\"pattern\": \"loop\"}]}"));
 
 	assert_int_equal(gentrace_pages(t, RS_OP_STORE), 10);
 	assert_int_equal(gentrace_pages(t, RS_OP_LOAD), 40);
@@ -36,8 +38,8 @@ static void stride_and_chase_reach_every_page(void **state)
 
 	for (unsigned k = 0; k < 2; k++) {
 		g_autofree char *text = g_strdup_printf(
-			ONE("{\"anon\": \"50p\"}",
-			    "{\"accesses\": 50, \"mix\": [{\"region\": \"r\", \"write\": 1, \"pattern\": %s}]}"),
+			ONE("{\"anon\": \"50p\"}", "{\"accesses\": 50, \"mix\": [{\"region\": "
+						   "\"r\", \"write\": 1, \"pattern\": %s}]}"),
 			patterns[k]);
 		struct gentrace *t = gentrace(text);
 
@@ -48,8 +50,9 @@ static void stride_and_chase_reach_every_page(void **state)
 
 static void growing_adds_pages_at_the_end(void **state)
 {
-	struct gentrace *t = gentrace(ONE("{\"anon\": \"200p\"}", "{\"mix\": [{\"region\": \"r\", \"pattern\": "
-							      "\"grow\", \"write\": 0.5}]}"));
+	struct gentrace *t =
+		gentrace(ONE("{\"anon\": \"200p\"}", "{\"mix\": [{\"region\": \"r\", \"pattern\": "
+						     "\"grow\", \"write\": 0.5}]}"));
 	uint32_t next = 0;
 
 	for (unsigned i = 0; i < t->records->len; i++) {
@@ -65,11 +68,13 @@ static void growing_adds_pages_at_the_end(void **state)
 
 static void weights_and_writes_have_their_shares(void **state)
 {
-	struct gentrace *t = gentrace(
-		"{\"files\": {\"f\": {\"size\": \"1M\"}}, \"processes\": [{\"name\": \"p\", \"regions\": {\"r\": "
-		"{\"file\": \"f\"}}, \"phases\": [{\"accesses\": 20000, \"mix\": [{\"region\": \"r\", \"weight\": 3, "
-		"\"write\": 0.25}, {\"file\": \"f\", \"write\": 1}]}]}]}");
-	double load = (double)gentrace_pages(t, RS_OP_LOAD), store = (double)gentrace_pages(t, RS_OP_STORE);
+	struct gentrace *t = gentrace("{\"files\": {\"f\": {\"size\": \"1M\"}}, \"processes\": "
+				      "[{\"name\": \"p\", \"regions\": {\"r\": "
+				      "{\"file\": \"f\"}}, \"phases\": [{\"accesses\": 20000, "
+				      "\"mix\": [{\"region\": \"r\", \"weight\": 3, "
+				      "\"write\": 0.25}, {\"file\": \"f\", \"write\": 1}]}]}]}");
+	double load = (double)gentrace_pages(t, RS_OP_LOAD),
+	       store = (double)gentrace_pages(t, RS_OP_STORE);
 	double written = (double)gentrace_pages(t, RS_OP_WRITE);
 
 	assert_int_equal(load + store + written, 20000);
@@ -80,10 +85,11 @@ static void weights_and_writes_have_their_shares(void **state)
 
 static void processes_have_memory_of_their_own(void **state)
 {
-	struct gentrace *t = gentrace(
-		"{\"processes\": [{\"name\": \"p\", \"count\": 3, \"threads\": 2, \"memcg\": \"/a\", \"regions\": {\"r\": "
-		"{\"anon\": \"64p\", \"populate\": true}}, \"phases\": [{\"accesses\": 10, \"mix\": [{\"region\": "
-		"\"r\"}]}]}]}");
+	struct gentrace *t = gentrace("{\"processes\": [{\"name\": \"p\", \"count\": 3, "
+				      "\"threads\": 2, \"memcg\": \"/a\", \"regions\": {\"r\": "
+				      "{\"anon\": \"64p\", \"populate\": true}}, \"phases\": "
+				      "[{\"accesses\": 10, \"mix\": [{\"region\": "
+				      "\"r\"}]}]}]}");
 
 	assert_int_equal(gentrace_int(t, "processes"), 3);
 	assert_int_equal(gentrace_int(t, "threads"), 6);
@@ -96,9 +102,10 @@ static void processes_have_memory_of_their_own(void **state)
 
 static void a_hot_set_moves_by_its_shift(void **state)
 {
-	struct gentrace *t = gentrace(ONE("{\"anon\": \"100p\", \"populate\": true}",
-					  "{\"accesses\": 500, \"repeat\": 2, \"mix\": [{\"region\": \"r\", \"pattern\": "
-					  "\"hotset\", \"hot\": 0.1, \"share\": 1, \"shift\": \"50p\"}]}"));
+	struct gentrace *t = gentrace(
+		ONE("{\"anon\": \"100p\", \"populate\": true}",
+		    "{\"accesses\": 500, \"repeat\": 2, \"mix\": [{\"region\": \"r\", \"pattern\": "
+		    "\"hotset\", \"hot\": 0.1, \"share\": 1, \"shift\": \"50p\"}]}"));
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < t->records->len; i++) {
@@ -115,8 +122,9 @@ static void a_hot_set_moves_by_its_shift(void **state)
 
 static void a_build_runs_a_compiler_and_an_assembler_for_each_file(void **state)
 {
-	struct gentrace *t = gentrace("{\"generator\": \"kernel-build\", \"units\": 20, \"jobs\": 3, \"headers\": 50, "
-				      "\"headers_per_unit\": 10, \"compiler\": \"1M\", \"anon\": \"1M\"}");
+	struct gentrace *t = gentrace(
+		"{\"generator\": \"kernel-build\", \"units\": 20, \"jobs\": 3, \"headers\": 50, "
+		"\"headers_per_unit\": 10, \"compiler\": \"1M\", \"anon\": \"1M\"}");
 	int64_t alive = 0, most = 0;
 
 	/* cc, cc1 and as for each, and the linker. */
@@ -136,8 +144,9 @@ static void a_build_runs_a_compiler_and_an_assembler_for_each_file(void **state)
 
 static void ycsb_workloads_have_their_mix(void **state)
 {
-	struct gentrace *t = gentrace("{\"generator\": \"ycsb\", \"records\": 2000, \"operations\": 4000, \"workloads\": "
-				      "[\"load\", \"B\", \"D\"]}");
+	struct gentrace *t = gentrace(
+		"{\"generator\": \"ycsb\", \"records\": 2000, \"operations\": 4000, \"workloads\": "
+		"[\"load\", \"B\", \"D\"]}");
 	json_t *model = json_object_get(t->summary, "memory_model");
 	int64_t sets = json_integer_value(json_object_get(model, "sets"));
 	int64_t present = json_integer_value(json_object_get(model, "keys_present"));
@@ -151,20 +160,23 @@ static void ycsb_workloads_have_their_mix(void **state)
 
 static void threads_map_and_unmap_areas(void **state)
 {
-	struct gentrace *t = gentrace("{\"generator\": \"launch-threads\", \"threads\": 5, \"rounds\": 20, \"areas\": "
-				      "[2, 2], \"pages\": [30, 60], \"area\": \"64p\"}");
+	struct gentrace *t = gentrace(
+		"{\"generator\": \"launch-threads\", \"threads\": 5, \"rounds\": 20, \"areas\": "
+		"[2, 2], \"pages\": [30, 60], \"area\": \"64p\"}");
 
 	assert_int_equal(gentrace_count(t, RS_OP_MMAP), 200);
 	assert_int_equal(gentrace_count(t, RS_OP_MUNMAP), 200);
-	assert_true(gentrace_pages(t, RS_OP_STORE) >= 3000 && gentrace_pages(t, RS_OP_STORE) <= 6000);
+	assert_true(gentrace_pages(t, RS_OP_STORE) >= 3000 &&
+		    gentrace_pages(t, RS_OP_STORE) <= 6000);
 	gentrace_free(t);
 }
 
 static void apps_are_forked_from_one_parent(void **state)
 {
-	struct gentrace *t = gentrace("{\"generator\": \"app-switch\", \"apps\": 4, \"switches\": 9, \"heap\": \"1M\", "
-				      "\"heap_start\": \"512K\", \"package\": \"256K\", \"framework\": \"1M\", "
-				      "\"zygote_heap\": \"256K\", \"touches\": 100}");
+	struct gentrace *t = gentrace(
+		"{\"generator\": \"app-switch\", \"apps\": 4, \"switches\": 9, \"heap\": \"1M\", "
+		"\"heap_start\": \"512K\", \"package\": \"256K\", \"framework\": \"1M\", "
+		"\"zygote_heap\": \"256K\", \"touches\": 100}");
 
 	assert_int_equal(gentrace_count(t, RS_OP_FORK), 4);
 	assert_int_equal(gentrace_count(t, RS_OP_SLEEP), 9);
@@ -174,9 +186,11 @@ static void apps_are_forked_from_one_parent(void **state)
 
 static void seeds_decide_and_repeat(void **state)
 {
-	const char *spec = ONE("{\"anon\": \"1000p\"}", "{\"accesses\": 100, \"mix\": [{\"region\": \"r\"}]}");
-	const char *seven = "{\"seed\": 7, \"processes\": [{\"name\": \"p\", \"regions\": {\"r\": {\"anon\": "
-			    "\"1000p\"}}, \"phases\": [{\"accesses\": 100, \"mix\": [{\"region\": \"r\"}]}]}]}";
+	const char *spec =
+		ONE("{\"anon\": \"1000p\"}", "{\"accesses\": 100, \"mix\": [{\"region\": \"r\"}]}");
+	const char *seven =
+		"{\"seed\": 7, \"processes\": [{\"name\": \"p\", \"regions\": {\"r\": {\"anon\": "
+		"\"1000p\"}}, \"phases\": [{\"accesses\": 100, \"mix\": [{\"region\": \"r\"}]}]}]}";
 	struct gentrace *a = gentrace(spec), *b = gentrace(spec), *c = gentrace(seven);
 
 	assert_string_equal(rs_trace_digest(a->trace), rs_trace_digest(b->trace));
@@ -216,14 +230,19 @@ static void mistakes_are_named_with_their_place(void **state)
 		{ "{\"generator\": \"x\"}", "unknown generator \"x\"" },
 		{ "{", "spec:1:" },
 		{ "{}", "processes: an array of 1 to" },
-		{ "{\"procesess\": 1, \"processes\": [{\"name\": \"p\", \"phases\": [{\"accesses\": 1, \"mix\": "
-		  "[{\"file\": \"f\"}]}]}], \"files\": {\"f\": {\"size\": \"1M\"}}}", "procesess: unknown member" },
+		{ "{\"procesess\": 1, \"processes\": [{\"name\": \"p\", \"phases\": "
+		  "[{\"accesses\": 1, \"mix\": "
+		  "[{\"file\": \"f\"}]}]}], \"files\": {\"f\": {\"size\": \"1M\"}}}",
+		  "procesess: unknown member" },
 		{ ONE("{\"anon\": \"1MB\"}", ""), "MB" },
-		{ ONE("{\"anon\": \"9p\"}", "{\"mix\": [{\"region\": \"r\", \"pattern\": \"spiral\"}]}"),
+		{ ONE("{\"anon\": \"9p\"}",
+		      "{\"mix\": [{\"region\": \"r\", \"pattern\": \"spiral\"}]}"),
 		  "processes[0].phases[0].mix[0].pattern: unknown pattern" },
 		{ ONE("{\"anon\": \"9p\"}", "{\"mix\": [{\"region\": \"q\"}]}"), "is needed" },
-		{ ONE("{\"anon\": \"9p\"}", "{\"mix\": [{\"region\": \"r\"}]}"), "\"accesses\" or \"duration\"" },
-		{ ONE("{\"anon\": \"9p\"}", "{\"accesses\": 0, \"mix\": [{\"region\": \"r\"}]}"), "whole numbers from 1" },
+		{ ONE("{\"anon\": \"9p\"}", "{\"mix\": [{\"region\": \"r\"}]}"),
+		  "\"accesses\" or \"duration\"" },
+		{ ONE("{\"anon\": \"9p\"}", "{\"accesses\": 0, \"mix\": [{\"region\": \"r\"}]}"),
+		  "whole numbers from 1" },
 		{ ONE("{\"file\": \"f\"}", ""), "is not among the files" },
 		{ "{\"a\": 1, \"a\": 2}", "duplicate" },
 		{ "{\"generator\": \"ycsb\", \"workloads\": [\"A\"]}", "begins with \"load\"" },

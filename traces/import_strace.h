@@ -176,7 +176,7 @@ struct srange {
 };
 
 /* ---- import_strace_work.c ---- */
-#define STRACE_WORK_PER_PAGE 8u
+#define STRACE_WORK_PER_PAGE 3u
 #define STRACE_WORK_PER_CALL 4u
 /* So many steps of work: a code page and a page of its own memory each. */
 void strace_work(struct import *, struct stask *, unsigned steps);

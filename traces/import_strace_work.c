@@ -4,7 +4,9 @@
  *
  * The model: a step of work is a load of a page of its code and an access to a page of its
  * anonymous memory, half of them stores. STRACE_WORK_PER_PAGE steps go with each new page of memory
- * and STRACE_WORK_PER_CALL with each system call. Code pages are drawn with a skew of u^2 over all
+ * and STRACE_WORK_PER_CALL with each system call. The first figure is measured: valgrind's lackey on
+ * cc1 of gcc 12 -O1 with a small source shows, from one new page of memory to the 64th after it, 138
+ * different pages of code and 111 of older memory. Code pages are drawn with a skew of u^2 over all
  * executable pages in use (--with touched=FILE: the listed ones; else one in 64 KiB), scattered over
  * the file by a multiplication; memory with the same skew from the youngest mapping back. The
  * random stream of a process starts from its number, so the same log gives the same trace.

@@ -323,6 +323,19 @@ static bool looks_like_time(const char *p, const char *end)
 	return p < end && (*p == ':' || *p == '.');
 }
 
+/*
+ * On stderr lines have no pid while there is one process. When others are there, the pid that was
+ * not attached is the first one's.
+ */
+static uint64_t real_pid(struct strace *st, uint64_t pid)
+{
+	if (!st->main_pid && !g_hash_table_contains(st->attached, &pid) &&
+	    g_hash_table_contains(st->tasks, &st->default_pid) &&
+	    !g_hash_table_contains(st->tasks, &pid))
+		st->main_pid = pid;
+	return st->main_pid == pid ? st->default_pid : pid;
+}
+
 /* [pid N], PID, or none; then a time or none. */
 static const char *split_front(struct import *im, const char *p, const char *end, uint64_t *pid)
 {
@@ -336,6 +349,7 @@ static const char *split_front(struct import *im, const char *p, const char *end
 		text_blanks(&p, end);
 		if (!text_u64(&p, end, pid) || !text_char(&p, end, ']'))
 			return NULL;
+		*pid = real_pid(st, *pid);
 		text_blanks(&p, end);
 	} else if (p < end && g_ascii_isdigit(*p) && !looks_like_time(p, end)) {
 		if (!text_u64(&p, end, pid) || p == end || *p != ' ')
@@ -407,6 +421,8 @@ static bool strace_line(struct import *im, const char *s, size_t n)
 	if (text_find(s, end, "strace: Process ", &at)) {
 		p = at + strlen("strace: Process ");
 		if (text_u64(&p, end, &pid) && text_word(&p, end, " attached") && p == end) {
+			if (g_hash_table_size(st->attached) < 1u << 20)
+				g_hash_table_add(st->attached, g_memdup2(&pid, sizeof(pid)));
 			/* Alone, or in the middle of a line whose rest comes next. */
 			if (at == s)
 				im->c.other_lines++;
@@ -440,6 +456,7 @@ static bool strace_begin(struct import *im, GError **error)
 	st->paths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	st->files = g_array_new(FALSE, TRUE, sizeof(struct sfile));
 	st->adopted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	st->attached = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	st->ended = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	st->region_refs = g_array_new(FALSE, TRUE, sizeof(uint32_t));
 	st->free_regions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -463,6 +480,7 @@ static void strace_end(struct import *im)
 	g_hash_table_destroy(st->tasks);
 	g_hash_table_destroy(st->adopted);
 	g_hash_table_destroy(st->ended);
+	g_hash_table_destroy(st->attached);
 	tally_free(st->by_name);
 	tally_free(st->failed);
 	g_string_free(st->held, TRUE);
@@ -493,6 +511,8 @@ static void strace_input_end(struct import *im)
 	st->have_last = false;
 	st->day_ns = 0;
 	st->default_pid++;
+	st->main_pid = 0;
+	g_hash_table_remove_all(st->attached);
 }
 
 static bool strace_look(const char *s, const char *end)

@@ -110,6 +110,8 @@ struct strace {
 	GHashTable *ended;   /* whose RS_OP_EXIT was written and who were not waited for */
 	GString *held, *text; /* a line cut by an attach message; a call put together */
 	uint64_t default_pid;
+	uint64_t main_pid; /* what lines without a pid turn out to be, on stderr; 0 = not known */
+	GHashTable *attached; /* pids of "strace: Process N attached" */
 	uint64_t day_ns, last_ns, sum_ns; /* midnight; -r */
 	bool have_last, no_time;
 	/* files */

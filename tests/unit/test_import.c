@@ -286,11 +286,13 @@ static void strace_joins_lines_around_attach_messages(void **state)
 	struct outcome o = import_text("strace", "vfork(strace: Process 245 attached\n"
 						 " <unfinished ...>\n"
 						 "[pid 245] close(3) = 0\n"
-						 "[pid 1] <... vfork resumed>) = 245\n");
+						 "[pid 240] <... vfork resumed>) = 245\n"
+						 "[pid 240] close(3) = 0\n");
 
+	assert_int_equal(count(&o, "processes"), 2);
 	assert_int_equal(count(&o, "lines_joined_around_attach_messages"), 1);
 	assert_int_equal(count(&o, "forks"), 1);
-	assert_int_equal(count(&o, "calls"), 2);
+	assert_int_equal(count(&o, "calls"), 3);
 	assert_int_equal(count(&o, "malformed"), 0);
 	outcome_done(&o);
 }

@@ -16,15 +16,40 @@ static void advance(struct rs_ctx *ctx, struct task *t, uint64_t hits)
 	ctx->activity_ns[RS_COST_HIT] += hits * ctx->cfg.cost[RS_COST_HIT];
 }
 
-/* Where the region lies for this thread, or NULL with the error set. */
-static struct region *record_region(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
+static struct region *no_region(struct rs_ctx *ctx)
 {
-	struct region *region = r->object < t->mm->nr_regions ? &t->mm->regions[r->object] : NULL;
-
-	if (region && region->mapped && (uint64_t)r->page + r->count <= region->pages)
-		return region;
 	sched_fail(ctx, RS_ERROR_INPUT, "%s: access to a region that is not mapped there", trace_place(ctx));
 	return NULL;
+}
+
+/* Where the region lies for this thread, or NULL. */
+static struct region *find_region(struct mm *mm, const struct rs_record *r)
+{
+	struct region *region = r->object < mm->nr_regions ? &mm->regions[r->object] : NULL;
+
+	return region && region->mapped && (uint64_t)r->page + r->count <= region->pages ? region : NULL;
+}
+
+/* The region of the records at hand, ready for the loop: word = table[(base + page) >> 9] ... */
+struct view {
+	uint32_t object;
+	uint64_t base, pages;
+	const uint32_t *table;
+};
+
+static bool view_set(struct view *v, struct mm *mm, const struct rs_record *r)
+{
+	const struct region *region = find_region(mm, r);
+
+	if (!region)
+		return false;
+	*v = (struct view){ r->object, region->start & 511, region->pages, region->table };
+	return true;
+}
+
+static inline size_t view_word(const struct view *v, uint64_t page)
+{
+	return (size_t)v->table[(v->base + page) >> 9] << 9 | ((v->base + page) & 511);
 }
 
 /* Hits the clock allows before something else is due. */
@@ -37,43 +62,48 @@ static uint64_t hits_to_limit(const struct rs_ctx *ctx, const struct task *t)
 
 /*
  * Run loads and stores until another kind of record, a miss or the limit. Returns true on a miss;
- * the record at pos, page sub of it, is then to be faulted in.
+ * the record at pos, page sub of it, is then to be faulted in. The words of records to come are
+ * prefetched as long as they are of the same region.
  */
+#define PREFETCH 24
 static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 {
 	uint32_t *const ptes = ctx->m.pte;
 	uint8_t *const pmds = ctx->m.pmd;
 	uint64_t budget = hits_to_limit(ctx, t), left = budget;
-	const struct rs_record *r = s->records + s->pos, *end = s->records + s->n;
+	const struct rs_record *const first = s->records + s->pos, *const end = s->records + s->n;
+	const struct rs_record *r = first, *const ahead = s->n - s->pos > PREFETCH ? end - PREFETCH : first;
+	struct view view = { .object = UINT32_MAX };
 	uint32_t sub = s->sub;
 	bool miss = false;
 
-	for (; r < end && r->op <= RS_OP_STORE && r->op; r++, sub = 0) {
-		const bool store = r->op == RS_OP_STORE;
-		const uint32_t need = store ? RS_PTE_PRESENT | RS_PTE_WRITE : RS_PTE_PRESENT;
-		const uint32_t set = store ? RS_PTE_YOUNG | RS_PTE_DIRTY : RS_PTE_YOUNG;
-		struct region *region = record_region(ctx, t, r);
-		uint64_t v;
+	for (; r < end && (uint8_t)(r->op - RS_OP_LOAD) <= RS_OP_STORE - RS_OP_LOAD; r++, sub = 0) {
+		const uint32_t store = r->op - RS_OP_LOAD;
+		const uint32_t need = RS_PTE_PRESENT | store * RS_PTE_WRITE;
+		const uint32_t set = RS_PTE_YOUNG | store * RS_PTE_DIRTY;
 
-		if (!region)
+		if (r < ahead && r[PREFETCH].object == view.object && r[PREFETCH].page < view.pages)
+			__builtin_prefetch(&ptes[view_word(&view, r[PREFETCH].page)]);
+		if ((r->object != view.object || (uint64_t)r->page + r->count > view.pages) &&
+		    !view_set(&view, t->mm, r)) {
+			no_region(ctx);
 			break;
-		v = (region->start & 511) + r->page;
+		}
 		for (; sub < r->count && left; sub++, left--) {
-			uint32_t table = region->table[(v + sub) >> 9];
-			size_t i = (size_t)table << 9 | ((v + sub) & 511);
+			size_t i = view_word(&view, (uint64_t)r->page + sub);
 
 			if ((ptes[i] & need) != need) {
 				miss = true;
 				break;
 			}
 			ptes[i] |= set;
-			pmds[table] |= RS_PMD_YOUNG;
+			pmds[i >> 9] |= RS_PMD_YOUNG;
 		}
 		if (sub < r->count)
 			break;
-		ctx->nr_ops++;
 	}
-	s->pos = r - s->records;
+	ctx->nr_ops += r - first;
+	s->pos += r - first;
 	s->sub = sub;
 	advance(ctx, t, budget - left);
 	return miss;
@@ -82,10 +112,12 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 static void fault_record(struct rs_ctx *ctx, struct task *t, struct segment *s)
 {
 	const struct rs_record *r = s->records + s->pos;
-	struct region *region = record_region(ctx, t, r);
+	struct region *region = find_region(t->mm, r);
 
-	if (!region)
+	if (!region) {
+		no_region(ctx);
 		return;
+	}
 	/* A huge mapping serves the access itself; otherwise the hit loop tries again. */
 	if (!handle_fault(ctx, region, (uint64_t)r->page + s->sub, r->op == RS_OP_STORE))
 		return;

@@ -13,7 +13,11 @@ void *reserve_array(size_t nr, size_t size)
 	void *p = mmap(NULL, nr * size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	/* Random accesses to these arrays are what replay is made of: spare the host's TLB. */
+	madvise(p, nr * size, MADV_HUGEPAGE);
+	return p;
 }
 
 void release_array(void *p, size_t nr, size_t size)

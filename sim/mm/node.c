@@ -187,7 +187,7 @@ void zone_free(struct machine *m, pfn_t pfn, unsigned order)
 	uint8_t nid = m->folios[pfn].nid, z = m->folios[pfn].zone;
 
 	zone->free += 1u << order;
-	for (unsigned i = 1; i < 1u << order; i++)
+	for (unsigned i = 1; (m->folios[pfn].flags & PG_head) && i < 1u << order; i++)
 		m->folios[pfn + i].flags = 0;
 	while (order < MAX_ORDER) {
 		pfn_t buddy = pfn ^ (1u << order);

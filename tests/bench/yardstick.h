@@ -10,7 +10,7 @@
 
 #include <reclaimsim/trace.h>
 
-double bench_seconds(void); /* monotonic */
+double bench_seconds(void); /* CPU time of the process: other load does not count */
 
 /*
  * Write a trace of one anonymous region: stores to every page in order, then nr_accesses accesses

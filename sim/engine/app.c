@@ -90,7 +90,7 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 			break;
 		}
 		for (; sub < r->count && left; sub++, left--) {
-			size_t i = view_word(&view, (uint64_t)r->page + sub);
+			const size_t i = view_word(&view, (uint64_t)r->page + sub);
 
 			if ((ptes[i] & need) != need) {
 				miss = true;

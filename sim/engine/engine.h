@@ -44,6 +44,7 @@ struct plug {
 	uint32_t nr_requests, n;
 	uint32_t last_slot, last_pages;
 	uint32_t start[34]; /* first folio of each request */
+	bool read[34];		/* else a write */
 	pfn_t pfn[PLUG_FOLIOS];
 };
 
@@ -71,7 +72,7 @@ struct task {
 	bool in_fault;
 	bool killed, killable;
 	uint32_t nr_pages_over_high;
-	struct plug *plug;
+	struct plug *plug, *shrink_plug; /* in force; that of the lruvec being shrunk */
 	uint64_t sc_depth;
 	uint8_t nid;
 

@@ -66,7 +66,9 @@ static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uin
 	bool retry = false;
 
 	if (pfn) {
+		ctx->m.folios[pfn].refs++; /* the fault holds it while read-ahead reclaims */
 		retry = !tried && mmap_async_ra(ctx, file, vma, index, pfn);
+		folio_put(ctx, pfn);
 	} else {
 		retry = true;
 		charge(ctx, RS_COST_FAULT_SW_MAJOR, 1);

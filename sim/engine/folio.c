@@ -124,6 +124,8 @@ void folio_mark_dirty(struct rs_ctx *ctx, pfn_t pfn)
 		file->dirtied_at = ctx->cur ? ctx->cur->now : ctx->now;
 	folio_chunk(ctx, f)->nr_dirty++;
 	ctx->m.nr_dirty++;
+	if (ctx->cur)
+		ctx->cur->nr_dirtied++;
 	ctx->m.vmstat[RS_NR_DIRTIED]++;
 	memcg_gauge(&ctx->m, f->memcg, GAUGE_FILE_DIRTY, 1);
 }

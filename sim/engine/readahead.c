@@ -43,9 +43,15 @@ static uint64_t next_window(uint64_t cur, uint64_t max)
 /* Read the window; its asynchronous tail begins with the marker. Kernel: do_page_cache_ra(). */
 static void submit(struct rs_ctx *ctx, uint32_t id, const struct file_ra *ra)
 {
-	uint64_t marker = ra->async_size ? ra->start + ra->size - ra->async_size : UINT64_MAX;
+	uint64_t pages = ctx->m.file[id].pages, size, marker = UINT64_MAX;
 
-	file_read_pages(ctx, id, ra->start, ra->size, marker);
+	if (ra->start >= pages)
+		return;
+	/* Cut at the end of the file before the marker is placed. */
+	size = MIN(ra->size, pages - ra->start);
+	if (ra->async_size && ra->async_size <= size)
+		marker = ra->start + size - ra->async_size;
+	file_read_pages(ctx, id, ra->start, size, marker);
 }
 
 /* Contiguous cached pages that end before index, at most max. */
@@ -149,7 +155,8 @@ void page_cache_async_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, 
 	if (!max || (ctx->m.folios[marked].flags & PG_writeback))
 		return;
 	ctx->m.folios[marked].flags &= ~(uint32_t)PG_readahead;
-	if (ra->size && index == ra->start + ra->size - ra->async_size) {
+	if (ra->size && (index == ra->start + ra->size - ra->async_size ||
+			 (ctx->m.kernel < RS_KERNEL_6_12 && index == ra->start + ra->size))) {
 		ra->start += ra->size;
 		ra->size = next_window(ra->size, max);
 		ra->async_size = ra->size;

@@ -44,7 +44,9 @@ static void shrink_memcg(struct rs_ctx *ctx, uint16_t memcg, uint8_t nid, struct
 	struct plug plug;
 
 	plug_start(ctx, &plug);
+	ctx->cur->shrink_plug = &plug;
 	ctx->ops->shrink_lruvec(ctx, &lruvec_of(&ctx->m, memcg, nid)->pub, sc);
+	ctx->cur->shrink_plug = NULL;
 	plug_finish(ctx, &plug);
 	task_checkpoint(ctx);
 }

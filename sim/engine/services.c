@@ -49,7 +49,9 @@ bool rs_task_is_kswapd(struct rs_ctx *ctx)
 
 void rs_flush_plug(struct rs_ctx *ctx)
 {
-	plug_flush(ctx);
+	/* blk_finish_plug() does nothing inside the plug of swap read-ahead. */
+	if (ctx->cur->plug == ctx->cur->shrink_plug)
+		plug_flush(ctx);
 }
 
 bool rs_has_fatal_signal(struct rs_ctx *ctx)

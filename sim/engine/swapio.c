@@ -17,9 +17,14 @@ void plug_start(struct rs_ctx *ctx, struct plug *plug)
 		ctx->cur->plug = plug;
 }
 
-static void write_request(struct rs_ctx *ctx, struct plug *p, uint32_t i)
+static void issue_request(struct rs_ctx *ctx, struct plug *p, uint32_t i)
 {
-	device_write(ctx, &ctx->swap_dev, p->pfn + p->start[i], p->start[i + 1] - p->start[i]);
+	uint32_t n = p->start[i + 1] - p->start[i];
+
+	if (p->read[i])
+		device_read(ctx, &ctx->swap_dev, p->pfn + p->start[i], n);
+	else
+		device_write(ctx, &ctx->swap_dev, p->pfn + p->start[i], n);
 }
 
 /*
@@ -36,7 +41,7 @@ void plug_flush(struct rs_ctx *ctx)
 	todo.start[todo.nr_requests] = todo.n;
 	p->nr_requests = p->n = 0;
 	for (uint32_t i = 0; i < todo.nr_requests; i++)
-		write_request(ctx, &todo,
+		issue_request(ctx, &todo,
 			      ctx->m.kernel < RS_KERNEL_6_12 ? todo.nr_requests - 1 - i : i);
 }
 
@@ -48,18 +53,19 @@ void plug_finish(struct rs_ctx *ctx, struct plug *plug)
 	ctx->cur->plug = NULL;
 }
 
-static void plug_add(struct rs_ctx *ctx, pfn_t pfn, uint32_t slot)
+static void plug_add(struct rs_ctx *ctx, pfn_t pfn, uint32_t slot, bool read)
 {
 	struct plug *p = ctx->cur->plug;
 	uint32_t nr = folio_nr_pages(&ctx->m.folios[pfn]);
 
-	if (p->n && p->last_slot + 1 == slot && p->last_pages + nr <= ctx->swap_dev.max_pages &&
-	    p->n < PLUG_FOLIOS) {
+	if (p->n && p->read[p->nr_requests - 1] == read && p->last_slot + 1 == slot &&
+	    p->last_pages + nr <= ctx->swap_dev.max_pages && p->n < PLUG_FOLIOS) {
 		p->last_pages += nr;
 	} else {
 		if (p->nr_requests >= PLUG_MAX_REQUESTS || p->n == PLUG_FOLIOS ||
 		    (p->n && p->last_pages >= PLUG_FLUSH_PAGES))
 			plug_flush(ctx);
+		p->read[p->nr_requests] = read;
 		p->start[p->nr_requests++] = p->n;
 		p->last_pages = nr;
 	}
@@ -75,7 +81,7 @@ void swap_writepage(struct rs_ctx *ctx, pfn_t pfn)
 	lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PSWPOUT, folio_nr_pages(f));
 	folio_start_writeback(ctx, pfn);
 	if (ctx->cur->plug && !ctx->swap_dev.sync)
-		plug_add(ctx, pfn, folio_slot(&ctx->m, pfn));
+		plug_add(ctx, pfn, folio_slot(&ctx->m, pfn), false);
 	else
 		device_write(ctx, &ctx->swap_dev, &pfn, 1);
 }
@@ -185,7 +191,10 @@ static pfn_t read_swap_cache(struct rs_ctx *ctx, const struct rs_vma *vma, uint6
 		workingset_refault(ctx, pfn, shadow);
 	folio_add_lru(ctx, pfn);
 	lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PSWPIN, 1);
-	device_read(ctx, &ctx->swap_dev, &pfn, 1);
+	if (ctx->cur->plug && !ctx->swap_dev.sync)
+		plug_add(ctx, pfn, slot, true); /* locked until it is issued */
+	else
+		device_read(ctx, &ctx->swap_dev, &pfn, 1);
 	return pfn;
 }
 
@@ -248,9 +257,11 @@ static uint32_t vma_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t vpn,
 static pfn_t vma_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
 {
 	uint64_t start, end;
+	struct plug plug;
 
 	if (vma_window(ctx, vma, vpn, &start, &end) == 1)
 		return read_swap_cache(ctx, vma, vpn, slot);
+	plug_start(ctx, &plug);
 	for (uint64_t v = start; v < end; v++) {
 		uint32_t *pte = mm_pte(&ctx->m, mm, v);
 
@@ -259,6 +270,7 @@ static pfn_t vma_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 		else if (pte && pte_is_swap(*pte))
 			read_ahead_slot(ctx, vma, v, pte_slot(*pte));
 	}
+	plug_finish(ctx, &plug);
 	rs_lru_add_drain(ctx);
 	return read_swap_cache(ctx, vma, vpn, slot);
 }
@@ -312,6 +324,8 @@ pfn_t swap_cache_lookup(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t vpn, ui
 	marked = ctx->m.folios[pfn].flags & PG_readahead;
 	ctx->m.folios[pfn].flags &= ~(uint32_t)PG_readahead;
 	if (!rotating(ctx)) {
+		if (!vma->ra_addr && !vma->ra_win && !vma->ra_hits)
+			vma->ra_hits = 4; /* Kernel: GET_SWAP_RA_VAL() */
 		vma->ra_addr = vpn;
 		if (marked)
 			vma->ra_hits = MIN(vma->ra_hits + 1, 63);

@@ -164,8 +164,9 @@ void balance_dirty_pages(struct rs_ctx *ctx)
 	/* The flusher's timer runs from the first dirty page on. */
 	if (ctx->m.nr_dirty == 1 && ctx->flusher->state == TASK_WAITING)
 		task_wake(ctx, ctx->flusher, ctx->cur->now);
-	if (++ctx->cur->nr_dirtied % DIRTY_CHECK_PAGES)
+	if (ctx->cur->nr_dirtied < DIRTY_CHECK_PAGES)
 		return;
+	ctx->cur->nr_dirtied = 0;
 	do {
 		rs_flush_stats_ratelimited(ctx);
 		global_domain(ctx, &global);

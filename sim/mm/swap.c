@@ -24,7 +24,7 @@ bool swap_init(struct machine *m)
 	for (uint32_t i = 0; i < s->nr_clusters; i++)
 		s->cluster_free[i] = MIN(s->cluster_size, s->nr_slots - i * s->cluster_size);
 	s->cluster_free[0]--; /* slot 0 is the header */
-	s->next = 1;
+	s->next = MIN(s->cluster_size, s->nr_slots); /* cluster 0 holds the header: not a free one */
 	return s->slot && s->slot_of;
 }
 

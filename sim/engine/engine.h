@@ -57,6 +57,7 @@ struct task {
 	void (*main)(struct task *);
 	ns_t now, limit;
 	ns_t ready_at, slice_end, started_at;
+	ns_t preempt_at; /* when it may take the CPU of a running application */
 	uint32_t cpu;
 	const char *waiting_for; /* for dumps */
 	pfn_t wait_pfn;

@@ -103,7 +103,7 @@ static void writeback_feedback(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *
 	if (sc->kswapd) {
 		if (sc->nr.writeback && sc->nr.writeback == sc->nr.taken)
 			ctx->pgdat[nid].wb_flag = true;
-		if (sc->nr.unqueued_dirty && sc->nr.unqueued_dirty == sc->nr.file_taken)
+		if (sc->nr.unqueued_dirty == sc->nr.file_taken) /* 0 == 0 included, as there */
 			ctx->pgdat[nid].dirty_flag = true;
 		if (sc->nr.immediate)
 			rs_throttle(ctx, nid, "writeback");

@@ -66,6 +66,18 @@ static void release_cpu(struct rs_ctx *ctx, struct task *t)
 		run_on(ctx, cpu, next, cpu->free_at);
 }
 
+/*
+ * When a woken kernel thread gets the CPU of an application that goes on running. CFS (6.1) lets
+ * a thread that has slept go first, at the next checkpoint; EEVDF (6.6 and newer) lets the running
+ * task finish its slice, which is looked at in the timer tick. Kernel: kernel/sched/fair.c
+ * check_preempt_wakeup(), entity_tick(). Assumed: HZ = 250.
+ */
+#define TICK_NS 4000000u
+static ns_t wakeup_preempts_at(const struct rs_ctx *ctx, ns_t when)
+{
+	return ctx->m.kernel < RS_KERNEL_6_12 ? when : (when / TICK_NS + 1) * TICK_NS;
+}
+
 static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
 {
 	struct cpu *cpu = idle_cpu(ctx);
@@ -77,12 +89,11 @@ static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
 		return;
 	}
 	g_queue_insert_sorted(&ctx->ready, t, ready_order, NULL);
-	/* A kernel thread is served at the next checkpoint, others when a slice ends. */
+	t->preempt_at = wakeup_preempts_at(ctx, when);
 	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
 		struct task *r = ctx->cpus[i].cur;
-		ns_t at = t->class == CLASS_APP ? r->slice_end : when;
 
-		r->limit = MIN(r->limit, at);
+		r->limit = MIN(r->limit, t->class == CLASS_APP ? r->slice_end : t->preempt_at);
 	}
 }
 
@@ -152,7 +163,7 @@ void task_checkpoint(struct rs_ctx *ctx)
 
 	if (t->now < t->limit)
 		return;
-	if (next && (next->class < t->class || t->now >= t->slice_end)) {
+	if (next && (t->now >= t->slice_end || (next->class < t->class && t->now >= next->preempt_at))) {
 		t->state = TASK_READY;
 		t->ready_at = t->now;
 		release_cpu(ctx, t);
@@ -193,7 +204,7 @@ static ns_t run_limit(struct rs_ctx *ctx, const struct task *t, ns_t event, ns_t
 	if (other != UINT64_MAX)
 		limit = MIN(limit, other + ctx->cfg.quantum_ns + 1);
 	if (next)
-		limit = MIN(limit, next->class < t->class ? t->now : t->slice_end);
+		limit = MIN(limit, next->class < t->class ? MIN(next->preempt_at, t->slice_end) : t->slice_end);
 	return limit;
 }
 

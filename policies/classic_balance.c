@@ -24,6 +24,8 @@ void classic_note_cost(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type typ
 	uint64_t cost = v6_12 ? nr_io * RS_SWAP_CLUSTER_MAX + nr_rotated : nr_io;
 	uint16_t memcg = l->memcg;
 
+	if (rs_tunables(ctx)->disabled == RS_MECH_COST_BALANCING)
+		return;
 	for (; memcg != RS_MEMCG_NONE; memcg = rs_memcg_parent(ctx, memcg)) {
 		struct rs_lruvec *p = rs_lruvec(ctx, memcg, l->nid);
 		struct classic_lruvec *c = classic(p);

@@ -58,7 +58,8 @@ void classic_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *s, b
 		rs_flush_stats_ratelimited(ctx);
 	evictor = rs_lruvec(ctx, s->memcg, s->nid);
 	distance = (classic(evictor)->nonresident_age - s->token) & ((1ull << RS_SHADOW_TOKEN_BITS) - 1);
-	if (distance > workingset_size(ctx, evictor, l->memcg, type))
+	if (distance > workingset_size(ctx, evictor, l->memcg, type) ||
+	    rs_tunables(ctx)->disabled == RS_MECH_REFAULT_DISTANCE)
 		return;
 	f->flags |= PG_active;
 	classic_age_nonresident(ctx, l, nr);

@@ -374,7 +374,8 @@ static void walk_pmd(struct rs_ctx *ctx, struct mglru_walk *walk, struct rs_mm *
 			return;
 		*pmd &= (uint8_t)~RS_PMD_YOUNG;
 	}
-	if (!walk->force_scan && !mglru_bloom_test(s, walk->seq, key))
+	if (!walk->force_scan && rs_tunables(ctx)->disabled != RS_MECH_BLOOM &&
+	    !mglru_bloom_test(s, walk->seq, key))
 		return;
 	if (walk_table(ctx, walk, mm, i, vpn, table))
 		mglru_bloom_set(s, walk->seq + 1, key);

@@ -89,7 +89,8 @@ static bool sort_folio(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, 
 		mglru_move(ctx, lruvec, pfn, gen, false);
 		return true;
 	}
-	if (mglru_tier(m, f) > tier_idx || mglru_saturated(m, f)) {
+	if ((mglru_tier(m, f) > tier_idx || mglru_saturated(m, f)) &&
+	    rs_tunables(ctx)->disabled != RS_MECH_TIER_PROTECTION) {
 		sort_protected(ctx, lruvec, pfn);
 		return true;
 	}

@@ -92,7 +92,9 @@ void mglru_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow
 	if (!recent)
 		return;
 
-	v->refaulted[type][mglru_tier_from_refs(m, refs, shadow->workingset)] += folio_nr_pages(f);
+	if (rs_tunables(ctx)->disabled != RS_MECH_PID)
+		v->refaulted[type][mglru_tier_from_refs(m, refs, shadow->workingset)] +=
+			folio_nr_pages(f);
 	if (split) {
 		restore_by_flag(ctx, lruvec, f, shadow, in_fault);
 		return;

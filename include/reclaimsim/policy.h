@@ -41,6 +41,23 @@ struct rs_counter {
 
 /* ---- what a policy sees of the machine ---- */
 
+/*
+ * A mechanism that the setting model.disable switches off, to see that the comparison with real
+ * kernels would notice its loss. Nothing else may depend on it.
+ */
+enum rs_mechanism {
+	RS_MECH_NONE,
+	RS_MECH_TIER_PROTECTION,  /* the scan moves no folio on because of its tier */
+	RS_MECH_PID,		  /* the refault controller sees no refault */
+	RS_MECH_BLOOM,		  /* walks look at every page table */
+	RS_MECH_LOOK_AROUND,	  /* a young folio at eviction does not vouch for its neighbours */
+	RS_MECH_BATCHES,	  /* folio batches hold one entry */
+	RS_MECH_REFAULT_DISTANCE, /* classic: no refault is near enough to activate */
+	RS_MECH_COST_BALANCING,	  /* classic: reclaim of either type costs nothing */
+	RS_MECH_SWAP_CACHE_REUSE, /* a swapped-in page leaves the swap cache at once */
+	RS_NR_MECHS
+};
+
 /* Tunables a policy may read. Kernel: /proc/sys/vm, /sys/kernel/mm/lru_gen. */
 struct rs_tunables {
 	enum rs_kernel kernel;
@@ -51,6 +68,7 @@ struct rs_tunables {
 	bool sort_dirty;     /* MGLRU: dirty and writeback folios are sorted, not isolated */
 	bool memory_tiering; /* numa_balancing bit 1: kswapd works up to the promo mark */
 	uint16_t nr_nodes;
+	enum rs_mechanism disabled;
 };
 
 /* (memcg, node): what the lists hang on. Kernel: struct lruvec. */

@@ -69,6 +69,7 @@ struct rs_config {
 	ns_t sample_ns; /* between samples of the counters for the result; 0: none */
 	ns_t stat_flush_period_ns, stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
 
+	enum rs_mechanism disabled;
 	uint64_t seed;
 	ns_t cost[RS_NR_COSTS];
 	int64_t cost_scale_percent; /* 100 */

@@ -41,6 +41,8 @@ static bool should_free_swap(struct rs_ctx *ctx, const struct rs_vma *vma, pfn_t
 
 	if (!(f->flags & PG_swapcache))
 		return false;
+	if (ctx->tun.disabled == RS_MECH_SWAP_CACHE_REUSE)
+		return true;
 	if (memcg_swap_full(&ctx->m, f->memcg) || (vma->flags & VM_LOCKED) || (f->flags & PG_mlocked))
 		return true;
 	if (ctx->swap_dev.sync && ctx->m.kernel >= RS_KERNEL_7_2)

@@ -14,11 +14,14 @@ static void fill_tunables(struct rs_ctx *ctx)
 		.kernel = ctx->cfg.kernel,
 		.lru_gen_enabled = ctx->cfg.lru_gen_enabled,
 		.lru_gen_min_ttl_ns = ctx->cfg.lru_gen_min_ttl_ms * 1000000ull,
-		.batch_size = ctx->cfg.kernel >= RS_KERNEL_6_12 ? 31 : 15,
+		.batch_size = ctx->cfg.disabled == RS_MECH_BATCHES     ? 1 :
+			      ctx->cfg.kernel >= RS_KERNEL_6_12 ? 31 :
+								  15,
 		.exec_prefault_young = !ctx->cfg.arch_arm64,
 		.sort_dirty = ctx->cfg.sort_dirty,
 		.memory_tiering = ctx->cfg.numa_balancing & 2,
 		.nr_nodes = ctx->cfg.nr_nodes,
+		.disabled = ctx->cfg.disabled,
 	};
 }
 

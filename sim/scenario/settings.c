@@ -28,6 +28,11 @@ static const char *const per_vma_lock_names[] = {
 	"off", "6.4", "6.6", "6.7", "6.10", "6.15", NULL
 };
 static const char *const zram_names[] = { "lz4", "lzo-rle", "lzo", "zstd", NULL };
+static const char *const mechanism_names[] = { "none",		  "tier_protection",
+					       "pid",		  "bloom",
+					       "look_around",	  "batches",
+					       "refault_distance", "cost_balancing",
+					       "swap_cache_reuse", NULL };
 static const char *const arch_names[] = { "x86", "arm64", NULL };
 static const char *const thp_names[] = { "never", "always", NULL };
 
@@ -180,6 +185,9 @@ static const struct setting table[] = {
 	  1000 * SECOND, "period of the worker that flushes memcg statistics"),
 	S("memcg.stat_flush_phase_ns", MACHINE(stat_flush_phase_ns), SET_TIME, 2 * SECOND, 0,
 	  1000 * SECOND, "when that worker first falls due"),
+	S("model.disable", MACHINE(disabled), SET_ENUM, RS_MECH_NONE, 0, 0,
+	  "one mechanism that is left out, to test that its loss would be noticed",
+	  .choices = mechanism_names),
 	S("seed", MACHINE(seed), SET_U64, 1, 0, INT64_MAX,
 	  "seed of everything random in the model"),
 	S("cost_scale_percent", MACHINE(cost_scale_percent), SET_INT, 100, 0, 100000,

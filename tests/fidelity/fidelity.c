@@ -6,6 +6,7 @@
  */
 #include "keep.h"
 #include "markdown.h"
+#include "mutation.h"
 #include "phases.h"
 #include "print.h"
 #include "simulate.h"
@@ -14,7 +15,8 @@
 #include <string.h>
 
 static struct {
-	char *binary, *data, *machine, *rule, *table, *check_table, *causes, *save, *from;
+	char *binary, *data, *machine, *rule, *table, *check_table, *causes, *save, *from,
+		*mutations;
 	char **variants, **settings;
 	char *trace, *kernel, *lru;
 	gint show, phases, jobs, timeout;
@@ -42,6 +44,8 @@ static const GOptionEntry entries[] = {
 	{ "table", 0, 0, G_OPTION_ARG_FILENAME, &opt.table, "write the Markdown table", "FILE" },
 	{ "check-table", 0, 0, G_OPTION_ARG_FILENAME, &opt.check_table,
 	  "compare that table with this one", "FILE" },
+	{ "mutations", 0, 0, G_OPTION_ARG_FILENAME, &opt.mutations,
+	  "check instead that the loss of each mechanism would be noticed", "FILE" },
 	{ "causes", 0, 0, G_OPTION_ARG_FILENAME, &opt.causes, "causes of what is off", "FILE" },
 	{ "save", 0, 0, G_OPTION_ARG_FILENAME, &opt.save, "keep the simulator's values", "FILE" },
 	{ "from", 0, 0, G_OPTION_ARG_FILENAME, &opt.from, "take kept values instead of running",
@@ -103,12 +107,15 @@ static GPtrArray *read_cases(GError **error)
 	return cases;
 }
 
+static struct simulate_options simulate_options(void)
+{
+	return (struct simulate_options){ opt.binary,	opt.data,	    opt.machine,
+					  opt.settings, (unsigned)opt.jobs, (unsigned)opt.timeout };
+}
+
 static bool get_results(GPtrArray *cases, GError **error)
 {
-	struct simulate_options options = {
-		opt.binary,   opt.data,		  opt.machine,
-		opt.settings, (unsigned)opt.jobs, (unsigned)opt.timeout
-	};
+	struct simulate_options options = simulate_options();
 
 	if (opt.phases)
 		return simulate_phases(cases, &options, (unsigned)opt.phases, error);
@@ -186,6 +193,14 @@ static int put_table(const GPtrArray *cases, GError **error)
 	return status;
 }
 
+static int check_mutations(GError **error)
+{
+	struct simulate_options options = simulate_options();
+	bool ok = mutation_check(opt.mutations, &options, stdout, error);
+
+	return ok ? 0 : *error ? 2 : 1;
+}
+
 static int work(GPtrArray *cases, GError **error)
 {
 	if (!get_results(cases, error))
@@ -207,7 +222,11 @@ int main(int argc, char **argv)
 	int status = 2;
 
 	setlocale(LC_ALL, "C");
-	if (parse(&argc, &argv, &error) && (cases = read_cases(&error)))
+	if (!parse(&argc, &argv, &error))
+		status = 2;
+	else if (opt.mutations)
+		status = check_mutations(&error);
+	else if ((cases = read_cases(&error)))
 		status = work(cases, &error);
 	if (error)
 		fprintf(stderr, "fidelity: %s\n", error->message);

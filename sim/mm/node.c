@@ -189,6 +189,7 @@ void zone_free(struct machine *m, pfn_t pfn, unsigned order)
 	zone->free += 1u << order;
 	for (unsigned i = 1; (m->folios[pfn].flags & PG_head) && i < 1u << order; i++)
 		m->folios[pfn + i].flags = 0;
+	m->folios[pfn].flags = 0; /* a lower buddy may become the head */
 	while (order < MAX_ORDER) {
 		pfn_t buddy = pfn ^ (1u << order);
 		struct folio *b = &m->folios[buddy];

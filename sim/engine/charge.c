@@ -177,15 +177,18 @@ bool oom_kill(struct rs_ctx *ctx, uint16_t memcg)
 }
 
 /*
- * Kernel: mem_cgroup_handle_over_high(), calculate_high_delay(). On the way to user mode: reclaim
- * what was charged above memory.high, then wait in proportion to the excess squared.
+ * On the way to user mode: reclaim what was charged above memory.high, then wait in proportion to
+ * the excess squared, for the pages charged against a batch of 64.
+ * Kernel: mem_cgroup_handle_over_high(), calculate_high_delay(). Assumed: HZ = 250.
+ * Differs: no delay for memory.swap.high.
  */
 #define HIGH_DELAY_PRECISION_SHIFT 20
 #define HIGH_DELAY_SCALING_SHIFT 14
-static ns_t high_delay(struct rs_ctx *ctx, uint16_t memcg, uint32_t nr)
+#define HIGH_DELAY_HZ 250u
+static uint64_t high_delay_jiffies(struct rs_ctx *ctx, uint16_t memcg, uint32_t nr)
 {
-	const ns_t max_ns = 2000000000;
-	uint64_t worst = 0, penalty;
+	uint64_t worst = 0;
+	__uint128_t penalty;
 
 	for (uint16_t i = memcg; i != RS_MEMCG_NONE; i = ctx->m.memcg[i].parent) {
 		const struct memcg *g = &ctx->m.memcg[i];
@@ -194,12 +197,9 @@ static ns_t high_delay(struct rs_ctx *ctx, uint16_t memcg, uint32_t nr)
 			worst = MAX(worst, ((g->usage - g->high) << HIGH_DELAY_PRECISION_SHIFT) /
 						   MAX(g->high, 1));
 	}
-	if (!worst)
-		return 0;
-	penalty = (__uint128_t)worst * worst * 250 >> HIGH_DELAY_PRECISION_SHIFT >> HIGH_DELAY_SCALING_SHIFT;
-	/* In jiffies of 4 ms, for the pages charged against a batch of 32. */
-	penalty = MIN(penalty, 2 * 250) * nr / MEMCG_CHARGE_BATCH;
-	return MIN(penalty * 4000000, max_ns);
+	penalty = (__uint128_t)worst * worst * HIGH_DELAY_HZ;
+	penalty = (penalty >> HIGH_DELAY_PRECISION_SHIFT >> HIGH_DELAY_SCALING_SHIFT) * nr / MEMCG_CHARGE_BATCH;
+	return MIN(penalty, 2 * HIGH_DELAY_HZ);
 }
 
 void handle_memory_high(struct rs_ctx *ctx)
@@ -212,7 +212,7 @@ void handle_memory_high(struct rs_ctx *ctx)
 	t->nr_pages_over_high = 0;
 	for (;;) {
 		uint64_t freed = 0;
-		ns_t delay;
+		uint64_t delay;
 
 		for (uint16_t i = t->mm->pub.memcg; i != RS_MEMCG_NONE; i = ctx->m.memcg[i].parent) {
 			struct memcg *g = &ctx->m.memcg[i];
@@ -224,12 +224,12 @@ void handle_memory_high(struct rs_ctx *ctx)
 							      true, false);
 		}
 		first = false;
-		delay = high_delay(ctx, t->mm->pub.memcg, nr);
-		if (delay <= 40000000) /* HZ / 100 jiffies are not worth it */
+		delay = high_delay_jiffies(ctx, t->mm->pub.memcg, nr);
+		if (delay <= HIGH_DELAY_HZ / 100) /* not worth it */
 			return;
 		if (freed || retries-- > 0)
 			continue;
-		task_sleep(ctx, delay, WAIT_THROTTLE, "memory.high");
+		task_sleep(ctx, delay * (1000000000 / HIGH_DELAY_HZ), WAIT_THROTTLE, "memory.high");
 		return;
 	}
 }

@@ -105,6 +105,27 @@ void rig_write(struct rig *r, uint32_t file, uint32_t page, uint32_t count)
 	access_pages(r, RS_OP_WRITE, file, page, count);
 }
 
+void rig_record(struct rig *r, struct rs_record record)
+{
+	feed_one(r, record, NULL);
+}
+
+void rig_fork(struct rig *r, uint32_t thread)
+{
+	rig_record(r, (struct rs_record){ .op = RS_OP_FORK, .object = thread, .arg = thread });
+}
+
+void rig_thread(struct rig *r, uint32_t thread)
+{
+	rig_record(r, (struct rs_record){ .op = RS_OP_THREAD, .object = thread });
+}
+
+void rig_madvise(struct rig *r, uint32_t region, enum rs_advice advice, uint32_t page, uint32_t count)
+{
+	rig_record(r, (struct rs_record){ .op = RS_OP_MADVISE, .object = region, .arg = advice,
+					  .page = page, .count = count });
+}
+
 void rig_enter(struct rig *r)
 {
 	assert_null(r->ctx->cur);
@@ -135,6 +156,21 @@ void rig_check(struct rig *r)
 struct rs_lruvec *rig_lruvec(const struct rig *r)
 {
 	return rs_lruvec(r->ctx, r->memcg, 0);
+}
+
+struct folio *rig_folio(const struct rig *r, pfn_t pfn)
+{
+	return &r->ctx->m.folios[pfn];
+}
+
+struct task *rig_task(const struct rig *r)
+{
+	return r->ctx->thread[0].task;
+}
+
+int64_t rig_lru(const struct rig *r, enum rs_lru lru)
+{
+	return rs_lru_size(r->ctx, rig_lruvec(r), lru, RS_NR_ZONES - 1);
 }
 
 static struct mm *process(const struct rig *r)

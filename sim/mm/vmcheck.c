@@ -116,7 +116,8 @@ static bool check_folio(struct check *c, pfn_t pfn)
 		return fail(c, "folio %u is on a list and isolated or in a batch: flags %#x", pfn, f->flags);
 	if ((f->flags & PG_swapcache) && c->m->swap.slot[folio_slot(c->m, pfn)].cached != pfn)
 		return fail(c, "folio %u is not in the swap cache where it thinks", pfn);
-	if (!(f->flags & PG_anon) && (f->flags & PG_lru) &&
+	/* A truncated page stays on its list while somebody holds it. */
+	if (!(f->flags & PG_anon) && (f->flags & PG_lru) && !f->refs &&
 	    file_page(&c->m->file[f->object], f->index) != pfn)
 		return fail(c, "folio %u is not in the page cache where it thinks", pfn);
 	if ((f->flags & PG_dirty) && (f->flags & PG_free))

@@ -4,7 +4,7 @@
  * for. Kernel: mm/swap.c. An entry pins its folio; a batch is drained by the entry that fills it,
  * by a large folio, or by lru_add_drain().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 typedef void move_fn(struct rs_ctx *, pfn_t);
 
@@ -31,6 +31,7 @@ static void move_activate(struct rs_ctx *ctx, pfn_t pfn)
 
 	if (f->flags & (PG_active | PG_unevictable))
 		return;
+	note(ctx, pfn, RS_NOTE_ACTIVATED, 0, 0);
 	lru_del(ctx, pfn);
 	f->flags |= PG_active;
 	lru_add(ctx, pfn, false);
@@ -44,6 +45,7 @@ static void move_tail(struct rs_ctx *ctx, pfn_t pfn)
 
 	if (f->flags & PG_unevictable)
 		return;
+	note(ctx, pfn, RS_NOTE_ROTATED, 0, 0);
 	lru_del(ctx, pfn);
 	f->flags &= ~(uint32_t)PG_active;
 	lru_add(ctx, pfn, true);
@@ -59,6 +61,7 @@ static void move_deactivate(struct rs_ctx *ctx, pfn_t pfn)
 		return;
 	if (ctx->ops->deactivate && !ctx->ops->deactivate(ctx, pfn))
 		return;
+	note(ctx, pfn, RS_NOTE_DEACTIVATED, 0, 0);
 	lru_del(ctx, pfn);
 	f->flags &= ~(uint32_t)(PG_active | PG_referenced);
 	lru_add(ctx, pfn, false);
@@ -73,6 +76,7 @@ static void move_deactivate_file(struct rs_ctx *ctx, pfn_t pfn)
 
 	if (f->flags & PG_unevictable || f->mapcount)
 		return;
+	note(ctx, pfn, RS_NOTE_DEACTIVATED, 0, 0);
 	lru_del(ctx, pfn);
 	f->flags &= ~(uint32_t)(PG_active | PG_referenced);
 	if (busy)

@@ -3,7 +3,7 @@
  * demote.c - reclaim to a slower node instead of out of memory. Kernel: mm/vmscan.c can_demote(),
  * demote_folio_list(). The target is the nearest node without CPUs that is slower.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 static int demotion_target(struct rs_ctx *ctx, uint8_t nid)
 {
@@ -65,6 +65,8 @@ bool migrate_folio(struct rs_ctx *ctx, pfn_t from, pfn_t to)
 	f->flags &= ~(uint32_t)(PG_swapcache | PG_dirty | PG_isolated | PG_lru);
 	f->mapcount = 0;
 	f->memcg = 0; /* the charge has moved with it */
+	if (OBSERVED(ctx))
+		observe_moved(ctx, from, to);
 	return true;
 }
 

@@ -212,6 +212,7 @@ struct rs_ctx {
 	struct rs_result *result;
 	struct rs_rng policy_rng;
 	ns_t last_flush;
+	struct observation *observer; /* NULL: nobody looks, see observe.h */
 };
 
 /* task.c: fibers */

@@ -3,7 +3,7 @@
  * evict.c - try to free a batch of isolated folios, each through the kernel's row of tests.
  * Kernel: mm/vmscan.c shrink_folio_list(), pageout(), __remove_mapping().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 enum outcome { GO_ON, FREED, KEEP, ACTIVATE, MOVED };
 
@@ -12,6 +12,7 @@ struct evict {
 	struct rs_reclaim_stat *stat;
 	uint8_t nid;
 	bool ignore_references;
+	enum rs_why why;   /* the last folio was not freed; for observers */
 	uint32_t unmapped; /* pages whose TLB entries are still to be flushed */
 };
 
@@ -79,6 +80,9 @@ static bool pageout(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 
 	if (f->refs)
 		return false;
+	if (OBSERVED(ctx))
+		trace_write_folio(ctx, pfn);
+	note(ctx, pfn, RS_NOTE_PAGEOUT, 0, 0);
 	flush_tlb(ctx, e);
 	folio_clear_dirty(ctx, pfn);
 	f->flags |= PG_reclaim;
@@ -142,6 +146,7 @@ static enum outcome write_out(struct rs_ctx *ctx, struct evict *e, pfn_t pfn, en
 {
 	struct folio *f = folio_of(ctx, pfn);
 
+	e->why = RS_WHY_DIRTY;
 	if (folio_lru_type(f) == RS_FILE && !(f->flags & PG_anon) && dirty_file_waits(ctx, e, pfn))
 		return activate(ctx, e, pfn);
 	if (verdict == RS_RECLAIM_CLEAN)
@@ -150,6 +155,7 @@ static enum outcome write_out(struct rs_ctx *ctx, struct evict *e, pfn_t pfn, en
 		return KEEP;
 	if (!e->sc->may_writepage || !pageout(ctx, e, pfn))
 		return KEEP;
+	e->why = RS_WHY_BEING_WRITTEN;
 	if (f->flags & (PG_writeback | PG_dirty))
 		return KEEP;
 	return FREED;
@@ -160,6 +166,7 @@ static enum outcome prepare(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 {
 	struct folio *f = folio_of(ctx, pfn);
 
+	e->why = RS_WHY_NO_SWAP;
 	if ((f->flags & PG_anon) && (f->flags & PG_swapbacked) && !(f->flags & PG_swapcache)) {
 		if (!e->sc->gfp_io)
 			return KEEP;
@@ -168,6 +175,7 @@ static enum outcome prepare(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 		if (!add_to_swap(ctx, pfn))
 			return ACTIVATE;
 	}
+	e->why = RS_WHY_UNMAP;
 	if (f->mapcount) {
 		e->unmapped += folio_nr_pages(f);
 		if (!try_to_unmap(ctx, pfn)) {
@@ -191,20 +199,26 @@ static enum outcome try_one(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 	enum rs_verdict verdict;
 	enum outcome step;
 
+	e->why = RS_WHY_LOCKED;
 	if (f->flags & PG_locked)
 		return KEEP;
+	e->why = RS_WHY_UNEVICTABLE;
 	if (!folio_evictable(f))
 		return activate(ctx, e, pfn);
+	e->why = RS_WHY_MAPPED;
 	if (!e->sc->may_unmap && f->mapcount)
 		return KEEP;
+	e->why = RS_WHY_YOUNG_MEANWHILE;
 	if (!e->ignore_references && ctx->ops->keep_early && ctx->ops->keep_early(ctx, pfn))
 		return KEEP;
 	count_dirty(ctx, e, f);
+	e->why = RS_WHY_WRITEBACK;
 	if (f->flags & PG_writeback) {
 		under_writeback(ctx, e, f);
 		return activate(ctx, e, pfn);
 	}
 	verdict = references(ctx, e, pfn);
+	e->why = RS_WHY_REFERENCED;
 	if (verdict == RS_ACTIVATE)
 		return activate(ctx, e, pfn);
 	if (verdict == RS_KEEP) {
@@ -222,9 +236,26 @@ static enum outcome try_one(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 		if (w != FREED)
 			return w;
 	}
+	e->why = RS_WHY_HELD;
 	if (!remove_mapping(ctx, e, pfn))
 		return KEEP;
+	e->why = RS_WHY_NONE;
 	return FREED;
+}
+
+static void note_outcome(struct rs_ctx *ctx, pfn_t pfn, enum outcome o, const struct evict *e)
+{
+	const struct rs_scan *sc = e->sc;
+
+	if (o == FREED)
+		observe_note(ctx, pfn, RS_NOTE_EVICTED,
+			     sc->kswapd ? RS_BY_KSWAPD :
+			     sc->proactive ? RS_BY_PROACTIVE :
+			     sc->cgroup_reclaim ? RS_BY_LIMIT : RS_BY_DIRECT,
+			     sc->priority);
+	else if (o == KEEP || o == ACTIVATE)
+		observe_note(ctx, pfn, RS_NOTE_VERDICT,
+			     o == KEEP ? RS_OUTCOME_KEPT : RS_OUTCOME_ACTIVATED, e->why);
 }
 
 uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *list, struct rs_scan *sc,
@@ -240,6 +271,8 @@ uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *l
 		enum outcome o = try_one(ctx, &e, pfn);
 
 		sc->nr_scanned += nr;
+		if (OBSERVED(ctx))
+			note_outcome(ctx, pfn, o, &e);
 		if (o == FREED) {
 			freed[nr_freed++] = pfn;
 			pages += nr;
@@ -275,6 +308,7 @@ bool rs_isolate(struct rs_ctx *ctx, pfn_t pfn)
 	g_assert(f->flags & PG_lru);
 	f->flags = (f->flags & ~(uint32_t)PG_lru) | PG_isolated;
 	ctx->m.node[f->nid].nr_isolated[folio_lru_type(f)] += folio_nr_pages(f);
+	note(ctx, pfn, RS_NOTE_ISOLATED, 0, 0);
 	return true;
 }
 

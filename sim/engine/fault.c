@@ -3,7 +3,7 @@
  * fault.c - the page fault: lock, find the VMA, dispatch, and what happens on the way back.
  * Kernel: arch/x86/mm/fault.c do_user_addr_fault(), mm/memory.c handle_mm_fault().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 void count_fault(struct rs_ctx *ctx, struct mm *mm, enum rs_event event)
 {
@@ -45,6 +45,8 @@ void set_anon_rmap(struct rs_ctx *ctx, pfn_t pfn, struct rs_vma *vma, uint64_t v
 		f->object = cow_family(ctx, vma);
 	}
 	f->index = vma->pgoff + (vpn - vma->start);
+	if (OBSERVED(ctx))
+		observe_anon(ctx, pfn, vma, vpn);
 }
 
 /*

@@ -3,7 +3,7 @@
  * fault_swap.c - swap-in: from the swap cache, past it (synchronous devices), or through it.
  * Kernel: mm/memory.c do_swap_page().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 /* One page without the swap cache; the slot is free after the fault. Until 7.2. */
 static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
@@ -20,6 +20,8 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 	}
 	ctx->m.folios[pfn].flags |= PG_anon | PG_swapbacked | PG_locked;
 	shadow = s->shadow;
+	if (OBSERVED(ctx))
+		observe_swapin(ctx, pfn, slot);
 	if (shadow)
 		workingset_refault(ctx, pfn, shadow);
 	folio_add_lru(ctx, pfn);

@@ -3,7 +3,7 @@
  * fileio.c - read(), write(), fsync() and truncation over the page cache.
  * Kernel: mm/filemap.c filemap_read(), generic_perform_write(), filemap_add_folio().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 /*
  * A new page of the file: allocated, charged, inserted (which yields the shadow), refault, LRU.
@@ -32,6 +32,8 @@ pfn_t file_add_page(struct rs_ctx *ctx, uint32_t id, uint64_t index, bool for_wr
 	m->file[id].nr_cached++;
 	m->nr_file_pages++;
 	memcg_gauge(m, m->folios[pfn].memcg, GAUGE_FILE, 1);
+	if (OBSERVED(ctx))
+		observe_cache_add(ctx, pfn, slot != 0);
 	/* Kernel: filemap_add_folio() ignores the shadow of an allocation with __GFP_WRITE. */
 	if (slot && !for_write)
 		workingset_refault(ctx, pfn, slot);
@@ -189,6 +191,8 @@ void file_remove_page(struct rs_ctx *ctx, pfn_t pfn, uint64_t shadow)
 	struct folio *f = &ctx->m.folios[pfn];
 	struct file *file = &ctx->m.file[f->object];
 
+	if (OBSERVED(ctx))
+		trace_page_cache(ctx, pfn, false);
 	folio_clear_dirty(ctx, pfn);
 	file_set_slot(file, f->index, shadow);
 	file->nr_cached--;

@@ -2,7 +2,7 @@
 /*
  * folio.c - the life of a folio outside the lists: mapped, dirty, under writeback, freed.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 static struct folio *folio_of(struct rs_ctx *ctx, pfn_t pfn)
 {
@@ -52,6 +52,7 @@ void folio_free(struct rs_ctx *ctx, pfn_t pfn)
 	unsigned order = f->order;
 
 	g_assert(!f->mapcount && !f->refs && !(f->flags & (PG_swapcache | PG_writeback)));
+	note(ctx, pfn, RS_NOTE_FREED, 0, 0);
 	if (f->flags & PG_lru)
 		lru_del(ctx, pfn);
 	uncharge_folio(ctx, pfn);
@@ -179,6 +180,7 @@ void folio_end_writeback(struct rs_ctx *ctx, pfn_t pfn)
 		f->flags &= ~(uint32_t)PG_reclaim;
 		folio_rotate_reclaimable(ctx, pfn);
 	}
+	note(ctx, pfn, RS_NOTE_WRITTEN, 0, 0);
 	f->flags &= ~(uint32_t)PG_writeback;
 	ctx->m.nr_writeback -= folio_nr_pages(f);
 	ctx->m.vmstat[RS_NR_WRITTEN] += folio_nr_pages(f);
@@ -219,6 +221,7 @@ void folio_wait_writeback(struct rs_ctx *ctx, pfn_t pfn)
 
 void folio_mark_accessed(struct rs_ctx *ctx, pfn_t pfn)
 {
+	note(ctx, pfn, RS_NOTE_ACCESSED, 0, 0);
 	if (ctx->ops->mark_accessed)
 		ctx->ops->mark_accessed(ctx, pfn);
 }

@@ -6,7 +6,7 @@
  * Differs: mapped as a whole or split for good; no khugepaged; a huge folio is split before it is
  * swapped out, as the kernel does when no cluster of 512 slots is free.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 enum fault_result do_huge_anonymous(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn)
 {
@@ -148,6 +148,8 @@ bool split_folio(struct rs_ctx *ctx, pfn_t pfn)
 		return false;
 	split_pmds(ctx, pfn);
 	count_mappings(ctx, pfn, count);
+	if (OBSERVED(ctx))
+		observe_split(ctx, pfn);
 	head = folios[pfn];
 	nr = 1u << head.order;
 	ctx->m.node[head.nid].nr_isolated[folio_lru_type(&head)] -= nr - 1;

@@ -4,7 +4,7 @@
  * high one. Kernel: mm/vmscan.c kswapd(), balance_pgdat(), kswapd_try_to_sleep().
  * Differs: no watermark boost and no compaction.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 #define NAP_NS 100000000u /* HZ / 10 */
 #define MAX_FAILURES 16
@@ -37,6 +37,9 @@ bool wakeup_kswapd(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone
 	if (ctx->pgdat[nid].failures >= MAX_FAILURES || pgdat_balanced(ctx, nid, order, highest))
 		return false;
 	ctx->pgdat[nid].wakeups++;
+	if (OBSERVED(ctx))
+		observe_event(ctx, "mm_vmscan_wakeup_kswapd", "nid=%d order=%u gfp_flags=GFP_HIGHUSER_MOVABLE",
+			      nid, order);
 	task_wake(ctx, k, ctx->cur->now);
 	return true;
 }
@@ -129,6 +132,8 @@ static void try_to_sleep(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum r
 	} else if (!pgdat_balanced(ctx, nid, order, highest) && ctx->pgdat[nid].failures < MAX_FAILURES) {
 		ctx->m.vmstat[RS_KSWAPD_HIGH_WMARK_HIT_QUICKLY]++;
 	} else {
+		if (OBSERVED(ctx))
+			observe_event(ctx, "mm_vmscan_kswapd_sleep", "nid=%d", nid);
 		task_wait(ctx, WAIT_SLEEP, "work for kswapd");
 	}
 	ctx->pgdat[nid].asleep = false;
@@ -149,6 +154,8 @@ void kswapd_main(struct task *t)
 		order = ctx->pgdat[nid].order;
 		highest = ctx->pgdat[nid].highest_zoneidx ? ctx->pgdat[nid].highest_zoneidx : RS_NR_ZONES - 1;
 		from = t->now;
+		if (OBSERVED(ctx))
+			observe_event(ctx, "mm_vmscan_kswapd_wake", "nid=%d order=%u", nid, order);
 		balance(ctx, nid, order, highest);
 		t->reclaim_ns += t->now - from;
 		ctx->reclaim_ns += t->now - from;

@@ -3,7 +3,7 @@
  * mapops.c - mmap, munmap, mprotect, madvise, mlock, mbind of the trace's regions.
  * Kernel: mm/mmap.c, mm/memory.c zap_pte_range(), mm/madvise.c, mm/mlock.c.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 /* ---- unmapping pages ---- */
 
@@ -109,6 +109,8 @@ bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_ma
 	} else {
 		mm_map(&ctx->m, mm, start, map);
 		region_set(mm_region(mm, id), start, map->pages);
+		if (OBSERVED(ctx))
+			observe_mmap(ctx, mm, id, map);
 	}
 	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
 	mmap_write_unlock(ctx, mm);

@@ -3,7 +3,7 @@
  * reclaim.c - direct reclaim and reclaim at a group's limit: priorities, nodes, groups, stop
  * conditions, throttling. Kernel: mm/vmscan.c do_try_to_free_pages(), shrink_node().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 #include <string.h>
 
@@ -219,9 +219,13 @@ static uint64_t run(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 	ns_t from = t->now;
 	uint64_t freed;
 
+	if (OBSERVED(ctx))
+		trace_reclaim_begin(ctx, sc);
 	t->memalloc = true;
 	freed = do_try_to_free_pages(ctx, nid, sc);
 	t->memalloc = was;
+	if (OBSERVED(ctx))
+		trace_reclaim_end(ctx, sc, freed);
 	t->reclaim_ns += t->now - from;
 	ctx->reclaim_ns += t->now - from;
 	return freed;
@@ -294,6 +298,8 @@ void rs_throttle(struct rs_ctx *ctx, uint8_t nid, const char *reason)
 		ns = skip_throttle(ctx, nid) ? 0 : HZ_NS / 250;
 	if (ns)
 		task_sleep(ctx, ns, WAIT_THROTTLE, reason);
+	if (ns && OBSERVED(ctx))
+		trace_throttled(ctx, nid, ns, reason);
 }
 
 /* ---- entries ---- */

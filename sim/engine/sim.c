@@ -2,7 +2,7 @@
 /*
  * sim.c - build the machine from the scenario, feed it the trace, take it down.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 #include <string.h>
 
@@ -302,6 +302,7 @@ void rs_sim_free(struct rs_sim *sim)
 	g_queue_clear(&ctx->throttled);
 	g_clear_error(&ctx->error);
 	rs_result_free(ctx->result);
+	observe_free(ctx->observer);
 	rs_config_clear(&ctx->cfg);
 	g_free(ctx->swap_dev.channel_free);
 	g_free(ctx->disk_dev.channel_free);

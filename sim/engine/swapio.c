@@ -3,7 +3,7 @@
  * swapio.c - pages to swap and back: slots from the CPU's cache, the swap cache, the block plug,
  * swap read-ahead. Kernel: mm/swap_slots.c, mm/swap_state.c, mm/page_io.c, block/blk-mq.c.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 #define PLUG_FLUSH_PAGES 32u   /* BLK_PLUG_FLUSH_SIZE, 128 KiB */
 #define PLUG_MAX_REQUESTS 32u  /* BLK_MAX_REQUEST_COUNT */
@@ -129,6 +129,7 @@ bool add_to_swap(struct rs_ctx *ctx, pfn_t pfn)
 	}
 	charge(ctx, RS_COST_SWAP_SLOT, 1);
 	swap_cache_add(&ctx->m, pfn, slot);
+	note(ctx, pfn, RS_NOTE_SWAP_SLOT, slot, 0);
 	folio_mark_dirty(ctx, pfn);
 	return true;
 }
@@ -187,6 +188,8 @@ static pfn_t read_swap_cache(struct rs_ctx *ctx, const struct rs_vma *vma, uint6
 	shadow = s->shadow;
 	charge(ctx, RS_COST_SWAP_SLOT, 1);
 	swap_cache_add(&ctx->m, pfn, slot);
+	if (OBSERVED(ctx))
+		observe_swapin(ctx, pfn, slot);
 	if (shadow)
 		workingset_refault(ctx, pfn, shadow);
 	folio_add_lru(ctx, pfn);

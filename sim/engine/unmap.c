@@ -3,7 +3,7 @@
  * unmap.c - reverse map walks: who referenced a folio, taking its mappings away, cleaning them.
  * Kernel: mm/rmap.c folio_referenced(), try_to_unmap(), folio_mkclean().
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/observe.h"
 
 /* Calls fn for every PTE that maps the folio, VMA by VMA; fn says whether to go on. */
 typedef bool pte_fn(struct rs_ctx *, struct rs_pvmw *, void *arg);
@@ -122,6 +122,7 @@ int rs_folio_referenced(struct rs_ctx *ctx, pfn_t pfn, struct rs_scan *sc, uint3
 		return 0;
 	rmap_walk(ctx, pfn, referenced_pte, &r);
 	*ret_vm_flags = r.vm_flags;
+	note(ctx, pfn, RS_NOTE_REFERENCED, r.count, 0);
 	return r.count;
 }
 

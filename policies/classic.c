@@ -5,6 +5,8 @@
  */
 #include "policies/classic.h"
 
+#include <reclaimsim/observe.h>
+
 /* ---- lists ---- */
 
 static enum rs_lru folio_lru(const struct folio *f)
@@ -22,6 +24,7 @@ static void classic_add(struct rs_ctx *ctx, struct rs_lruvec *l, pfn_t pfn, bool
 	else
 		rs_list_add(folios, l->lists + lru, pfn);
 	rs_lru_size_add(ctx, l, lru, f->zone, folio_nr_pages(f));
+	rs_note(ctx, pfn, RS_NOTE_LIST, lru, 0);
 }
 
 static void classic_del(struct rs_ctx *ctx, struct rs_lruvec *l, pfn_t pfn)
@@ -73,6 +76,7 @@ static uint64_t isolate(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru
 	for (unsigned z = 0; z < RS_NR_ZONES; z++)
 		if (by_zone[z])
 			rs_lru_size_add(ctx, l, lru, z, -by_zone[z]);
+	rs_trace_lru_isolate(ctx, sc, nr, total, total - scan, *ret_taken, lru);
 	return total;
 }
 
@@ -169,6 +173,7 @@ static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs
 	if (stat.nr_unqueued_dirty == taken)
 		rs_wakeup_flusher(ctx);
 	add_stat(sc, &stat, type, taken);
+	rs_trace_lru_shrink_inactive(ctx, l->nid, scanned, freed, &stat, sc, type);
 	return freed;
 }
 
@@ -207,6 +212,7 @@ static void shrink_active(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type 
 	rs_count(ctx, l, RS_PGDEACTIVATE, deactivated);
 	if (rotated && rs_tunables(ctx)->kernel >= RS_KERNEL_6_12)
 		classic_note_cost(ctx, l, type, 0, rotated);
+	rs_trace_lru_shrink_active(ctx, l->nid, taken, rotated, deactivated, rotated, sc, type);
 }
 
 /* ---- a lruvec ---- */

@@ -5,6 +5,8 @@
  */
 #include "policies/classic.h"
 
+#include <reclaimsim/observe.h>
+
 /* Kernel: workingset_age_nonresident(). The group and every ancestor. */
 void classic_age_nonresident(struct rs_ctx *ctx, struct rs_lruvec *l, uint64_t nr)
 {
@@ -48,7 +50,7 @@ void classic_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *s, b
 	enum rs_type type = folio_lru_type(f);
 	uint32_t nr = folio_nr_pages(f);
 	bool v6_12 = rs_tunables(ctx)->kernel >= RS_KERNEL_6_12, alive = rs_memcg_exists(ctx, s->memcg);
-	uint64_t distance;
+	uint64_t distance, size;
 
 	if (v6_12 || alive)
 		rs_count(ctx, l, RS_WORKINGSET_REFAULT_ANON + type, nr);
@@ -58,8 +60,9 @@ void classic_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *s, b
 		rs_flush_stats_ratelimited(ctx);
 	evictor = rs_lruvec(ctx, s->memcg, s->nid);
 	distance = (classic(evictor)->nonresident_age - s->token) & ((1ull << RS_SHADOW_TOKEN_BITS) - 1);
-	if (distance > workingset_size(ctx, evictor, l->memcg, type) ||
-	    rs_tunables(ctx)->disabled == RS_MECH_REFAULT_DISTANCE)
+	size = workingset_size(ctx, evictor, l->memcg, type);
+	rs_note(ctx, pfn, RS_NOTE_REFAULT, (int64_t)distance, (int64_t)size);
+	if (distance > size || rs_tunables(ctx)->disabled == RS_MECH_REFAULT_DISTANCE)
 		return;
 	f->flags |= PG_active;
 	classic_age_nonresident(ctx, l, nr);

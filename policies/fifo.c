@@ -6,6 +6,7 @@
  * the oldest from the tail, whoever used them since. Anonymous pages go when they are the longer
  * list and swap is there, file pages otherwise.
  */
+#include <reclaimsim/observe.h>
 #include <reclaimsim/policy.h>
 
 static void fifo_account(struct rs_ctx *ctx, struct rs_lruvec *lruvec, const struct folio *f, int sign)
@@ -24,6 +25,7 @@ static void fifo_add(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, bo
 		rs_list_add_tail(folios, list, pfn);
 	else
 		rs_list_add(folios, list, pfn);
+	rs_note(ctx, pfn, RS_NOTE_LIST, 2 * folio_lru_type(f), 0);
 	fifo_account(ctx, lruvec, f, 1);
 }
 

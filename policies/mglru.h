@@ -25,6 +25,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <reclaimsim/observe.h>
 #include <reclaimsim/policy.h>
 
 #define MIN_NR_GENS 2u
@@ -233,6 +234,12 @@ static inline unsigned gen_from_seq(uint64_t seq)
 	return seq % MAX_NR_GENS;
 }
 
+/* The generation of that index among the youngest MAX_NR_GENS. */
+static inline uint64_t seq_from_gen(const struct mglru_lruvec *v, unsigned gen)
+{
+	return v->max_seq - (v->max_seq + MAX_NR_GENS - gen) % MAX_NR_GENS;
+}
+
 static inline unsigned nr_gens(const struct mglru_lruvec *v, enum rs_type type)
 {
 	return (unsigned)(v->max_seq - v->min_seq[type] + 1);
@@ -288,6 +295,7 @@ uint64_t mglru_folio_seq(const struct mglru *, const struct mglru_lruvec *, cons
 void mglru_update_size(struct rs_ctx *, struct rs_lruvec *, const struct folio *, int old_gen,
 		       int new_gen);
 void mglru_take_off(struct rs_ctx *, struct rs_lruvec *, pfn_t, bool reclaiming);
+void mglru_note_move(struct rs_ctx *, struct rs_lruvec *, pfn_t, enum rs_note, int from, int to);
 int mglru_update_gen(struct rs_ctx *, pfn_t, unsigned gen, uint32_t vm_flags);
 bool mglru_set_refs(struct rs_ctx *, pfn_t, uint32_t vm_flags);
 unsigned mglru_inc_gen(struct rs_ctx *, struct rs_lruvec *, pfn_t, bool reclaiming);

@@ -304,6 +304,7 @@ static unsigned walk_ptes(struct rs_ctx *ctx, struct mglru_walk *walk, const str
 			dirty = false;
 		}
 		run = pfn;
+		rs_note(ctx, pfn, RS_NOTE_YOUNG_WALK, 0, 0);
 		ptes[i] &= ~RS_PTE_YOUNG;
 		dirty |= (ptes[i] & RS_PTE_DIRTY) != 0;
 		young++;
@@ -346,6 +347,7 @@ static void walk_leaf(struct rs_ctx *ctx, struct mglru_walk *walk, const struct 
 	if (pfn == RS_PFN_NONE)
 		return;
 	*pte &= ~RS_PTE_YOUNG;
+	rs_note(ctx, pfn, RS_NOTE_YOUNG_WALK, 0, 0);
 	rs_charge(ctx, RS_COST_PTE_YOUNG, 1);
 	mglru_young_folio(ctx, walk, walk->lruvec, pfn,
 			  gen_from_seq(mglru_lruvec(walk->lruvec)->max_seq), *pte & RS_PTE_DIRTY,

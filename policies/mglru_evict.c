@@ -31,7 +31,8 @@ static void cull_unevictable(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t
 }
 
 /* Kernel: the "protected" case of vmscan.c sort_folio(). */
-static void sort_protected(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn)
+static void sort_protected(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn,
+			   unsigned tier_idx)
 {
 	const struct mglru *m = mglru(ctx);
 	struct mglru_lruvec *v = mglru_lruvec(lruvec);
@@ -40,6 +41,7 @@ static void sort_protected(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t p
 	unsigned tier = mglru_tier(m, f);
 	bool counts = m->d->protect_counts_saturated || !mglru_saturated(m, f);
 
+	rs_note(ctx, pfn, RS_NOTE_PROTECTED, tier, tier_idx);
 	mglru_move(ctx, lruvec, pfn, mglru_inc_gen(ctx, lruvec, pfn, false), !m->d->protect_head);
 	if (counts)
 		v->protected[type][tier] += folio_nr_pages(f);
@@ -86,12 +88,13 @@ static bool sort_folio(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, 
 		return true;
 	}
 	if (gen != gen_from_seq(mglru_lruvec(lruvec)->min_seq[type])) {
+		mglru_note_move(ctx, lruvec, pfn, RS_NOTE_SPARED, (int)gen, (int)gen);
 		mglru_move(ctx, lruvec, pfn, gen, false);
 		return true;
 	}
 	if ((mglru_tier(m, f) > tier_idx || mglru_saturated(m, f)) &&
 	    rs_tunables(ctx)->disabled != RS_MECH_TIER_PROTECTION) {
-		sort_protected(ctx, lruvec, pfn);
+		sort_protected(ctx, lruvec, pfn, tier_idx);
 		return true;
 	}
 	if (f->zone > (unsigned)sc->reclaim_idx) {
@@ -149,7 +152,7 @@ struct scan {
 	enum rs_type type;
 	unsigned tier_idx;
 	uint32_t remaining; /* folios that may still be looked at */
-	uint32_t scanned, sorted, isolated;
+	uint32_t scanned, sorted, isolated, skipped;
 };
 
 /* Not to be isolated now: back to the young end of their list. */
@@ -191,6 +194,7 @@ static void scan_zone(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct rs_sc
 		if (!--s->remaining || MAX(s->isolated, skipped) >= MIN_LRU_BATCH)
 			break;
 	}
+	s->skipped += skipped;
 	if (skipped) {
 		splice_aside(folios, aside, list);
 		rs_count(ctx, lruvec, RS_PGSCAN_SKIP_DMA + zone, skipped);
@@ -225,6 +229,10 @@ static uint32_t scan_folios(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct
 	rs_count(ctx, lruvec, RS_PGSCAN_ANON + s->type, s->isolated);
 	if (s->type == RS_FILE && m->d->wakes_flusher)
 		sc->nr.file_taken += s->isolated;
+	/* The event came with 6.12. */
+	if (rs_tunables(ctx)->kernel >= RS_KERNEL_6_12)
+		rs_trace_lru_isolate(ctx, sc, MAX_LRU_BATCH, s->scanned, s->skipped, s->isolated,
+				     s->type == RS_ANON ? RS_INACTIVE_ANON : RS_INACTIVE_FILE);
 
 	if (m->d->loop == LOOP_7_2)
 		return s->scanned;
@@ -363,7 +371,7 @@ static void note_writeback(struct rs_ctx *ctx, struct rs_scan *sc, const struct 
 }
 
 static void shrink_batch(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct rs_scan *sc,
-			 struct rs_isolated *batch, enum rs_type type)
+			 struct rs_isolated *batch, enum rs_type type, uint64_t scanned)
 {
 	const struct mglru *m = mglru(ctx);
 	bool retried = false;
@@ -379,6 +387,9 @@ static void shrink_batch(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct rs
 		sc->nr_reclaimed += reclaimed;
 		if (!retried || !m->d->shared_writeback)
 			note_writeback(ctx, sc, &stat, taken);
+		if (rs_tunables(ctx)->kernel >= RS_KERNEL_6_12)
+			rs_trace_lru_shrink_inactive(ctx, lruvec->nid, scanned, reclaimed, &stat, sc,
+						     type);
 
 		rs_lru_lock(ctx, lruvec);
 		put_back_survivors(ctx, lruvec, batch, type, retried);
@@ -427,7 +438,7 @@ uint64_t mglru_evict_folios(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct
 	if (batch.n) {
 		if (ret_anon && s.type == RS_ANON)
 			*ret_anon = true;
-		shrink_batch(ctx, lruvec, sc, &batch, s.type);
+		shrink_batch(ctx, lruvec, sc, &batch, s.type, scanned);
 	}
 	return scanned;
 }

@@ -150,6 +150,7 @@ static void look_around_with_target(struct rs_ctx *ctx, const struct rs_pvmw *pv
 			continue;
 		w.ptes[i] &= ~RS_PTE_YOUNG;
 		young++;
+		rs_note(ctx, pfn, RS_NOTE_YOUNG_LOOK, 0, 0);
 		if (w.ptes[i] & RS_PTE_DIRTY)
 			mglru_take_dirty(ctx, pfn);
 		if (folio_gen(f) < 0)
@@ -205,6 +206,7 @@ static void look_around(struct rs_ctx *ctx, const struct rs_pvmw *pvmw, struct r
 			continue;
 		w.ptes[i] &= ~RS_PTE_YOUNG;
 		young++;
+		rs_note(ctx, pfn, RS_NOTE_YOUNG_LOOK, 0, 0);
 		if (!runs) {
 			look_at_neighbour(ctx, lruvec, walk, pfn, gen, w.ptes[i] & RS_PTE_DIRTY);
 			continue;

@@ -197,6 +197,19 @@ void mglru_update_size(struct rs_ctx *ctx, struct rs_lruvec *lruvec, const struc
 	}
 }
 
+/* For observers: generations are told by number, not by index. */
+void mglru_note_move(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, enum rs_note what,
+		     int from, int to)
+{
+	const struct mglru_lruvec *v;
+
+	if (!rs_observed(ctx))
+		return;
+	v = mglru_lruvec(lruvec ? lruvec : rs_folio_lruvec(ctx, pfn));
+	rs_note(ctx, pfn, what, (int64_t)seq_from_gen(v, (unsigned)from),
+		(int64_t)seq_from_gen(v, (unsigned)to));
+}
+
 /* Kernel: mm_inline.h lru_gen_add_folio(). */
 void mglru_add(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, bool tail)
 {
@@ -219,6 +232,8 @@ void mglru_add(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, bool tai
 		rs_list_add_tail(folios, list, pfn);
 	else
 		rs_list_add(folios, list, pfn);
+	mglru_note_move(ctx, lruvec, pfn, RS_NOTE_GENERATION, (int)gen,
+			(int)gen_from_seq(mglru_lruvec(lruvec)->max_seq));
 }
 
 /*
@@ -280,6 +295,7 @@ int mglru_update_gen(struct rs_ctx *ctx, pfn_t pfn, unsigned gen, uint32_t vm_fl
 		if (first_touch_only_marks(ctx, pfn, vm_flags)) {
 			f->flags |= PG_referenced;
 			folio_set_ref_bits(f, 0);
+			rs_note(ctx, pfn, RS_NOTE_MARKED, 0, 0);
 			return -1;
 		}
 		if (old_gen < 0)
@@ -291,6 +307,8 @@ int mglru_update_gen(struct rs_ctx *ctx, pfn_t pfn, unsigned gen, uint32_t vm_fl
 	} else {
 		mglru_clear_refs(m, f);
 		folio_set_gen(f, (int)gen);
+		if (old_gen != (int)gen)
+			mglru_note_move(ctx, NULL, pfn, RS_NOTE_PROMOTED, old_gen, (int)gen);
 	}
 	if (m->hooks->update_gen)
 		m->hooks->update_gen(ctx, pfn);
@@ -310,6 +328,7 @@ bool mglru_set_refs(struct rs_ctx *ctx, pfn_t pfn, uint32_t vm_flags)
 	if (first_touch_only_marks(ctx, pfn, vm_flags)) {
 		f->flags |= PG_referenced;
 		folio_set_ref_bits(f, 0);
+		rs_note(ctx, pfn, RS_NOTE_MARKED, 0, 0);
 		return false;
 	}
 	if (m->d->refs_climb && marked && mglru_refs(m, f) < 2) {
@@ -340,6 +359,7 @@ unsigned mglru_inc_gen(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, 
 	mglru_clear_refs(m, f);
 	if (reclaiming)
 		f->flags |= PG_reclaim;
+	mglru_note_move(ctx, lruvec, pfn, RS_NOTE_SORTED, (int)old_gen, gen);
 	mglru_update_size(ctx, lruvec, f, (int)old_gen, gen);
 	return (unsigned)gen;
 }

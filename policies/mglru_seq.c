@@ -159,6 +159,7 @@ bool mglru_inc_max_seq(struct rs_ctx *ctx, struct rs_lruvec *lruvec, uint64_t se
 	shift_active(ctx, lruvec);
 	v->timestamps[gen_from_seq(v->max_seq + 1)] = rs_now(ctx);
 	v->max_seq++;
+	rs_note_aged(ctx, lruvec, v->max_seq);
 	rs_lru_unlock(ctx, lruvec, 0);
 	return true;
 }

@@ -87,6 +87,8 @@ void mglru_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow
 
 	if (shadow->nid != f->nid || memcg != f->memcg)
 		return;
+	rs_note(ctx, pfn, recent ? RS_NOTE_REFAULT_GEN : RS_NOTE_NOT_RECENT,
+		(int64_t)(shadow->token >> TOKEN_REFS_WIDTH), (int64_t)v->min_seq[type]);
 	if (recent || m->d->refault_by_lruvec)
 		rs_count(ctx, lruvec, RS_WORKINGSET_REFAULT_ANON + type, folio_nr_pages(f));
 	if (!recent)

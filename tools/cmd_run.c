@@ -3,6 +3,7 @@
  * cmd_run.c - one trace under one policy.
  */
 #include "tools/metric.h"
+#include "tools/observe.h"
 #include "tools/scenario_options.h"
 #include "tools/simulate.h"
 #include "tools/table.h"
@@ -10,7 +11,8 @@
 
 #include <string.h>
 
-static char *policy, *output_path, *counters;
+static char *policy, *output_path, *counters, *events_path;
+static char **watches;
 static gboolean as_json, show_config;
 
 static const GOptionEntry options[] = {
@@ -22,6 +24,11 @@ static const GOptionEntry options[] = {
 	  "write the result there instead of standard output", "FILE" },
 	{ "counters", 'c', 0, G_OPTION_ARG_STRING, &counters,
 	  "counters, patterns or groups of the table (default: all that are not 0)", "LIST" },
+	{ "watch", 'w', 0, G_OPTION_ARG_STRING_ARRAY, &watches,
+	  "tell the life of these pages; the counters then need -o; may be repeated",
+	  "REGION:PAGE[-PAGE]|file:NAME:PAGE[-PAGE]" },
+	{ "events", 0, 0, G_OPTION_ARG_FILENAME, &events_path,
+	  "write the kernel's trace events there, as tracefs' trace file has them", "FILE" },
 	{ "show-config", 0, 0, G_OPTION_ARG_NONE, &show_config,
 	  "print the settings in force as a machine file and stop", NULL },
 	{ 0 },
@@ -165,11 +172,31 @@ static int print_config(const struct rs_scenario *scenario)
 	return EXIT_FINE;
 }
 
+/* The run, with somebody looking on if that is asked for. Lives go where the counters would. */
+static bool run_trace(const char *trace, const struct rs_scenario *scenario, GError **error)
+{
+	struct observing *observing = NULL;
+	char *text;
+	bool ok;
+
+	if (watches || events_path) {
+		observing = observing_new(watches, stdout, events_path, error);
+		if (!observing)
+			return false;
+	}
+	text = simulate_observed(trace, scenario, policy, observing, error);
+	ok = text && (!observing || observing_finish(observing, error));
+	if (ok && (!watches || output_path))
+		ok = print_result(text, trace, error);
+	observing_free(observing);
+	g_free(text);
+	return ok;
+}
+
 static int run(int argc, char **argv)
 {
 	GError *error = NULL;
 	struct rs_scenario *scenario;
-	char *text = NULL;
 	int code = EXIT_FINE;
 
 	if (argc != 2 && !show_config)
@@ -177,17 +204,19 @@ static int run(int argc, char **argv)
 				     argc < 2 ? "the trace is missing" : "one trace is enough");
 	if (!policy && !show_config)
 		return command_usage("--policy is missing, for example --policy mglru");
+	if (watches && as_json && !output_path)
+		return command_usage("--watch and --json both want standard output: add -o FILE");
+	if ((watches || events_path) && !g_strcmp0(policy, "opt"))
+		return command_usage("opt is a bound: nothing happens under it that could be watched");
 	scenario = scenario_from_options(&error);
 	if (!scenario)
 		return command_fail(error);
 	if (show_config) {
 		code = print_config(scenario);
 	} else {
-		text = simulate(argv[1], scenario, policy, &error);
-		if (!text || !print_result(text, argv[1], &error))
+		if (!run_trace(argv[1], scenario, &error))
 			code = command_fail(error);
 	}
-	g_free(text);
 	rs_scenario_free(scenario);
 	return code;
 }

@@ -5,6 +5,7 @@
 #include "tools/simulate.h"
 #include "sim/base/config.h"
 #include "sim/base/units.h"
+#include "tools/observe.h"
 #include "tools/tools.h"
 
 #include <reclaimsim/generate.h>
@@ -19,12 +20,15 @@
 #include <unistd.h>
 
 static bool run_policy(const char *path, const struct rs_scenario *scenario, const char *policy,
-		       struct rs_result **ret, GError **error)
+		       struct observing *observing, struct rs_result **ret, GError **error)
 {
 	struct rs_sim *sim = rs_sim_new(scenario, policy, error);
 	struct rs_trace *trace = sim ? rs_trace_open(path, error) : NULL;
-	bool ok = trace && rs_sim_run(sim, trace, ret, error);
+	bool ok;
 
+	if (trace && observing)
+		observing_start(observing, sim);
+	ok = trace && rs_sim_run(sim, trace, ret, error);
 	rs_trace_free(trace);
 	rs_sim_free(sim);
 	return ok;
@@ -64,6 +68,12 @@ static char *generate(const char *spec, const struct rs_scenario *scenario, GErr
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error)
 {
+	return simulate_observed(trace, scenario, policy, NULL, error);
+}
+
+char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,
+			struct observing *observing, GError **error)
+{
 	struct rs_result *result = NULL;
 	char *generated = NULL, *text = NULL;
 	bool ok = true;
@@ -76,7 +86,7 @@ char *simulate(const char *trace, const struct rs_scenario *scenario, const char
 	if (ok && !strcmp(policy, "opt"))
 		ok = rs_opt_run(scenario, trace, &result, error);
 	else if (ok)
-		ok = run_policy(trace, scenario, policy, &result, error);
+		ok = run_policy(trace, scenario, policy, observing, &result, error);
 	if (ok)
 		text = rs_result_json(result);
 	if (generated)

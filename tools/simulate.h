@@ -16,6 +16,11 @@
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error);
 
+/* The same with somebody looking on, see tools/observe.h. */
+struct observing;
+char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,
+			struct observing *observing, GError **error);
+
 struct job {
 	const char *trace, *policy;
 	const struct rs_scenario *scenario;

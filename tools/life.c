@@ -41,9 +41,9 @@ static void describe_verdict(const struct rs_folio_note *n, GString *s)
 
 static void describe_refault(const struct rs_folio_note *n, GString *s)
 {
-	g_string_append_printf(s, "refault: distance %" PRId64 " %s workingset of %" PRId64 " pages, ",
-			       n->a, n->a <= n->b ? "within" : "beyond", n->b);
-	g_string_append(s, n->a <= n->b ? "activated" : "not activated");
+	g_string_append_printf(s, "refault: distance %" PRId64 " %s workingset of %" PRId64 " pages%s",
+			       n->a, n->a <= n->b ? "within" : "beyond", n->b,
+			       n->a <= n->b ? "" : ", not activated");
 }
 
 /* Notes of the engine. False: it is one of a policy. */

@@ -34,6 +34,7 @@ static const GOptionEntry options[] = {
 	{ "jobs", 'j', 0, G_OPTION_ARG_STRING, &jobs_text, "runs at once (default: one a CPU)",
 	  "N" },
 	{ "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "no progress", NULL },
+	PROGRESS_OPTION,
 	{ 0 },
 };
 

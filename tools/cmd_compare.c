@@ -39,6 +39,7 @@ static const GOptionEntry options[] = {
 	{ "exit-code", 0, 0, G_OPTION_ARG_NONE, &exit_code, "exit with 1 if any row differs",
 	  NULL },
 	{ "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "no progress", NULL },
+	PROGRESS_OPTION,
 	{ 0 },
 };
 
@@ -277,12 +278,10 @@ static int run(int argc, char **argv)
 		return command_fail(error);
 	if (!parse_parallel(jobs_text, &parallel, &error))
 		return command_fail(error);
-	base = scenario_from_options(&error);
-	if (!base)
-		return command_fail(error);
 	if (!strcmp(argv[1], "-"))
 		spool = simulate_spool_stdin(&error);
-	if (error)
+	base = error ? NULL : scenario_from_options(spool ? spool : argv[1], &error);
+	if (!base)
 		code = command_fail(error);
 	else
 		code = compare(base, spool ? spool : argv[1], format, (unsigned)nr_seeds, parallel);

@@ -136,6 +136,40 @@ static int flush_stdout(int code)
 	return command_usage("cannot write to standard output: %s", g_strerror(errno));
 }
 
+static const GOptionEntry *short_option(const GOptionEntry *options, char name)
+{
+	for (; options && options->long_name; options++)
+		if (options->short_name == name)
+			return options;
+	return NULL;
+}
+
+/* "-j4" is "-j 4": GLib wants the value of a short option as a word of its own. */
+static void split_short(const GOptionEntry *options, int *argc, char ***argv)
+{
+	GPtrArray *words = g_ptr_array_new();
+	bool value = false, over = false;
+
+	for (int i = 0; i < *argc; i++) {
+		char *word = (*argv)[i];
+		bool option = i && !over && !value && word[0] == '-' && word[1] && word[1] != '-';
+		const GOptionEntry *o = option ? short_option(options, word[1]) : NULL;
+		bool takes = o && o->arg != G_OPTION_ARG_NONE;
+
+		over = over || !strcmp(word, "--");
+		/* The word behind an option that takes a value is no option itself. */
+		value = takes && !word[2];
+		if (takes && word[2]) {
+			g_ptr_array_add(words, g_strndup(word, 2));
+			word += 2;
+		}
+		g_ptr_array_add(words, word);
+	}
+	*argc = (int)words->len;
+	g_ptr_array_add(words, NULL);
+	*argv = (char **)g_ptr_array_free(words, FALSE);
+}
+
 static bool parse_options(const struct rs_command *command, int *argc, char ***argv, GError **error)
 {
 	GOptionContext *context = g_option_context_new(NULL);
@@ -145,6 +179,7 @@ static bool parse_options(const struct rs_command *command, int *argc, char ***a
 	g_option_context_set_help_enabled(context, FALSE);
 	if (command->options)
 		g_option_context_add_main_entries(context, command->options, NULL);
+	split_short(command->options, argc, argv);
 	ok = g_option_context_parse(context, argc, argv, &problem);
 	g_option_context_free(context);
 	if (!ok) {

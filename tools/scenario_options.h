@@ -38,11 +38,14 @@ extern struct scenario_options scenario_options;
 		  "KEY=VALUE" },                                                                   \
 	{                                                                                          \
 		"memory", 'm', 0, G_OPTION_ARG_STRING, &scenario_options.memory,                   \
-			"short for --set memory.max=SIZE", "SIZE"                                  \
+			"short for --set memory.max=SIZE; 50% is half of the trace's footprint", "SIZE"                                  \
 	}
 
-/* What the options say, checked. */
-struct rs_scenario *scenario_from_options(GError **error);
+/*
+ * What the options say, checked: over the user's configuration file, if there is one. "50%" of a
+ * group's limit is a share of the trace's footprint; trace may be NULL or "-", then it is refused.
+ */
+struct rs_scenario *scenario_from_options(const char *trace, GError **error);
 /* Apply "KEY=VALUE". */
 bool scenario_apply(struct rs_scenario *scenario, const char *assignment, GError **error);
 

@@ -245,12 +245,31 @@ static void list_done(void *arg, struct job *job)
 	simulate_progress(list->progress, ++list->done, list->nr);
 }
 
+char *progress_option;
+
+static bool progress_check(GError **error)
+{
+	static const char *const valid[] = { "auto", "always", "never", NULL };
+
+	if (!progress_option || g_strv_contains(valid, progress_option))
+		return true;
+	g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "--progress %s: auto, always or never",
+		    progress_option);
+	return false;
+}
+
+/* On a terminal one line that is drawn anew; elsewhere a line each time. */
 void simulate_progress(bool progress, uint64_t done, uint64_t nr)
 {
-	if (!progress || !isatty(STDERR_FILENO))
+	bool terminal = isatty(STDERR_FILENO), always = !g_strcmp0(progress_option, "always");
+
+	if (!progress || !g_strcmp0(progress_option, "never") || (!terminal && !always))
 		return;
-	fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " runs done%s", command_name(), done, nr,
-		done == nr ? "\r\033[K" : "");
+	if (terminal)
+		fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " runs done%s", command_name(), done,
+			nr, done == nr ? "\r\033[K" : "");
+	else
+		fprintf(stderr, "%s: %" PRIu64 " of %" PRIu64 " runs done\n", command_name(), done, nr);
 	fflush(stderr);
 }
 
@@ -303,6 +322,8 @@ bool parse_parallel(const char *text, unsigned *ret, GError **error)
 {
 	int64_t value = 0;
 
+	if (!progress_check(error))
+		return false;
 	if (text && !rs_parse_int(text, 1, 4096, &value, error)) {
 		g_prefix_error(error, "--jobs: ");
 		return false;

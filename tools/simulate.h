@@ -39,7 +39,15 @@ typedef bool (*job_next)(void *arg, struct job *ret);
 typedef void (*job_done)(void *arg, struct job *job);
 void simulate_pool(unsigned parallel, job_next next, job_done done, void *arg);
 
-/* "sweep: 3 of 20 runs done" on standard error if that is a terminal. */
+/* --progress; a row for tables of options. Checked by parse_parallel(). */
+extern char *progress_option;
+#define PROGRESS_OPTION                                                                            \
+	{                                                                                          \
+		"progress", 0, 0, G_OPTION_ARG_STRING, &progress_option,                           \
+			"auto (on a terminal, the default), always or never", "WHEN"               \
+	}
+
+/* "sweep: 3 of 20 runs done" on standard error, as --progress says. */
 void simulate_progress(bool progress, uint64_t done, uint64_t nr);
 
 /*

@@ -2,6 +2,7 @@
 # lib.sh - for tests that call the program as users do. $1 of the test is the program, $2 the source.
 set -u
 reclaimsim=$1
+export RECLAIMSIM_CONFIG= # not that of whoever runs the tests
 source_dir=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

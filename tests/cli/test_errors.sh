@@ -20,6 +20,11 @@ expect_line 2 '1G for powers of 1024' $run --set memory.max=1GB
 expect_line 2 'write KEY=VALUE' $run --set memory.max
 expect_line 2 'is none of 5.18, 6.1, 6.12, 6.14, 7.2' $run --kernel 4.19
 expect_line 2 'cannot open' $run --machine nosuch.json
+expect_line 2 'nosuch.json' env RECLAIMSIM_CONFIG=nosuch.json $run
+expect_line 2 'a share of the footprint' $run -m x%
+expect_line 2 'needs the trace as a file' "$reclaimsim" run - --policy classic -m 50% </dev/null
+expect_line 2 'unknown unit' $run --set swap.size=50%
+expect_line 2 '--progress now: auto, always or never' "$reclaimsim" compare small.trace -p classic -p mglru --progress now
 printf '{"vm": {\n  "swapiness": 1}}' >machine.json
 expect_line 2 'machine.json:2:3: unknown setting "vm.swapiness"' $run --machine machine.json
 printf '{"swap": "null", "swap": "null"}' >machine.json

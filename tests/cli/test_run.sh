@@ -61,6 +61,24 @@ timeout 60 "$reclaimsim" compare small.trace -p classic --variant memory.max=100
 	--variant memory.max=50p --format csv >a.csv
 grep -q '^pswpout,' a.csv || fail "variants make no columns: $(cat a.csv)"
 
+# --- a share of the footprint, the user's configuration, -jN, progress ---
+timeout 60 "$reclaimsim" run small.trace -p classic -m 50% --json >a.json || fail "-m 50%: exit $?"
+timeout 60 "$reclaimsim" run small.trace -pclassic -m100p --json >b.json || fail "-m100p: exit $?"
+cmp -s a.json b.json || fail "half of 200 pages are not 100 pages"
+timeout 60 "$reclaimsim" compare small.trace -p classic --variant memory.max=25% --variant memory.max=50p \
+	-j1 --exit-code >/dev/null || fail "a variant of 25% is not one of 50 pages"
+mkdir -p xdg/reclaimsim
+echo '{"memory.max": "100p", "vm.swappiness": 10}' >xdg/reclaimsim/config
+env -u RECLAIMSIM_CONFIG XDG_CONFIG_HOME="$work/xdg" "$reclaimsim" run small.trace -p classic \
+	-s vm.swappiness=60 --json >c.json
+cmp -s a.json c.json || fail "the user's configuration is not read, or not below --set"
+XDG_CONFIG_HOME="$work/xdg" "$reclaimsim" run small.trace --show-config | grep -q '"vm.swappiness": 60' ||
+	fail "an empty RECLAIMSIM_CONFIG does not mean none"
+"$reclaimsim" compare small.trace -p classic -p mglru -m 100p --progress=always 2>err >/dev/null
+grep -q '^reclaimsim\?.*2 of 2 runs done\|^compare: 2 of 2 runs done' err || fail "--progress=always: $(cat err)"
+"$reclaimsim" compare small.trace -p classic -p mglru -m 100p 2>err >/dev/null
+[ ! -s err ] || fail "progress without a terminal: $(cat err)"
+
 # --- list, help, version ---
 for topic in policies settings counters formats generators; do
 	"$reclaimsim" list $topic --json | /usr/bin/python3 -c 'import json,sys; assert json.load(sys.stdin)' ||

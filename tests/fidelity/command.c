@@ -64,7 +64,7 @@ static void set_reading(GPtrArray *argv, const struct truth_case *c)
 }
 
 char **command_of_case(const struct truth_case *c, const struct simulate_options *options,
-		       gint64 phase_ns, const char *output)
+		       struct boot boot, const char *output)
 {
 	GPtrArray *argv = g_ptr_array_new();
 	const char *const head[] = { "run",	 NULL,	    "--policy",	 policy_of(c),
@@ -83,8 +83,10 @@ char **command_of_case(const struct truth_case *c, const struct simulate_options
 	/* Kernels built without THP have no swap clusters of a huge page's size. */
 	if (g_str_has_prefix(c->variant, "own"))
 		set(argv, "swap.cluster=256");
-	if (phase_ns >= 0)
-		set(argv, "memcg.stat_flush_phase_ns=" I64, phase_ns);
+	if (boot.phase_ns >= 0)
+		set(argv, "memcg.stat_flush_phase_ns=" I64, boot.phase_ns);
+	if (boot.slow_percent)
+		set(argv, "cost_scale_percent=%u", boot.slow_percent);
 	for (char **more = options->settings; more && *more; more++)
 		set(argv, "%s", *more);
 	g_ptr_array_add(argv, NULL);

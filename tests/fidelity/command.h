@@ -7,8 +7,8 @@
 
 #include "simulate.h"
 
-/* phase_ns below 0: as the machine file says. NULL-terminated, to be freed with g_strfreev(). */
+/* NULL-terminated, to be freed with g_strfreev(). */
 char **command_of_case(const struct truth_case *c, const struct simulate_options *options,
-		       gint64 phase_ns, const char *output);
+		       struct boot boot, const char *output);
 
 #endif

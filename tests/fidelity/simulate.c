@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #define FLUSH_PERIOD_NS 2000000000 /* Kernel: mm/memcontrol.c FLUSH_TIME, 2 s */
-#define NO_PHASE -1
+
+static const struct boot usual_boot = { .phase_ns = -1 };
+static const guint slow_percent[] = { 100, 70, 140 };
 
 struct job {
 	struct batch *batch;
 	struct truth_case *c;
-	gint64 phase_ns; /* NO_PHASE: the machine file's */
+	struct boot boot;
 	GArray *result;
 	char *output;
 	GPid pid;
@@ -113,7 +115,7 @@ static void start_job(struct batch *batch, struct job *job, guint number)
 	g_auto(GStrv) argv = NULL;
 
 	job->output = g_strdup_printf("%s/%u.json", batch->folder, number);
-	argv = command_of_case(job->c, batch->options, job->phase_ns, job->output);
+	argv = command_of_case(job->c, batch->options, job->boot, job->output);
 	if (!g_spawn_async_with_pipes(NULL, argv, NULL,
 				      G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_STDOUT_TO_DEV_NULL, NULL,
 				      NULL, &job->pid, NULL, NULL, &job->stderr_fd, &error)) {
@@ -141,13 +143,13 @@ static gboolean on_start(gpointer data)
 	return G_SOURCE_REMOVE;
 }
 
-static void add_job(struct batch *batch, struct truth_case *c, gint64 phase_ns)
+static void add_job(struct batch *batch, struct truth_case *c, struct boot boot)
 {
 	struct job *job = g_new0(struct job, 1);
 
 	job->batch = batch;
 	job->c = c;
-	job->phase_ns = phase_ns;
+	job->boot = boot;
 	g_ptr_array_add(batch->jobs, job);
 }
 
@@ -172,7 +174,7 @@ bool simulate_all(GPtrArray *cases, const struct simulate_options *options, GErr
 	bool ok;
 
 	for (guint i = 0; i < cases->len; i++)
-		add_job(&batch, cases->pdata[i], NO_PHASE);
+		add_job(&batch, cases->pdata[i], usual_boot);
 	ok = run_batch(&batch, error);
 	for (guint i = 0; i < cases->len; i++) {
 		struct job *job = batch.jobs->pdata[i];
@@ -190,8 +192,14 @@ bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, u
 			       .jobs = g_ptr_array_new_with_free_func(job_free) };
 	bool ok;
 
-	for (guint i = 0; i < cases->len * nr; i++)
-		add_job(&batch, cases->pdata[i / nr], (gint64)FLUSH_PERIOD_NS * (i % nr) / nr);
+	for (guint i = 0; i < cases->len * nr; i++) {
+		struct boot boot = {
+			.phase_ns = (gint64)FLUSH_PERIOD_NS * (i % nr) / nr,
+			.slow_percent = slow_percent[i % nr % G_N_ELEMENTS(slow_percent)],
+		};
+
+		add_job(&batch, cases->pdata[i / nr], boot);
+	}
 	ok = run_batch(&batch, error);
 	for (guint i = 0; i < batch.jobs->len; i++) {
 		struct job *job = batch.jobs->pdata[i];

@@ -85,6 +85,8 @@ char **command_of_case(const struct truth_case *c, const struct simulate_options
 		set(argv, "swap.cluster=256");
 	if (boot.phase_ns >= 0)
 		set(argv, "memcg.stat_flush_phase_ns=" I64, boot.phase_ns);
+	if (boot.layout_pages)
+		set(argv, "mm.mmap_base_offset=" I64, boot.layout_pages);
 	if (boot.slow_percent)
 		set(argv, "cost_scale_percent=%u", boot.slow_percent);
 	for (char **more = options->settings; more && *more; more++)

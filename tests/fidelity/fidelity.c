@@ -40,7 +40,7 @@ static const GOptionEntry entries[] = {
 	  "KEY=VALUE" },
 	{ "show", 0, 0, G_OPTION_ARG_INT, &opt.show, "rows to print, worst first", "N" },
 	{ "phases", 0, 0, G_OPTION_ARG_INT, &opt.phases,
-	  "compare spreads instead, over N phases of the statistics flush", "N" },
+	  "compare spreads instead, over N boots: flush phase, speed, address layout", "N" },
 	{ "table", 0, 0, G_OPTION_ARG_FILENAME, &opt.table, "write the Markdown table", "FILE" },
 	{ "check-table", 0, 0, G_OPTION_ARG_FILENAME, &opt.check_table,
 	  "compare that table with this one", "FILE" },

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * phases.c - 6.12 and newer flush memcg statistics by a worker every 2 s, and classic reclaim
- * decides by them. A repeat on the kernel meets that worker somewhere in its period; so does the
- * simulator, once for each phase. A kernel's repeats are covered when all lie between the least
- * and the largest value over the phases, give or take 3 % of the kernel's mean or 64 events.
+ * phases.c - what differs between two boots of a kernel differs between its repeats: 6.12 and
+ * newer flush memcg statistics by a worker every 2 s, and classic reclaim decides by them; the
+ * multi-gen LRU walks page tables, and address space randomisation decides which pages share one.
+ * The simulator is run over many such boots. A kernel's repeats are covered when all lie between
+ * the least and the largest value over the boots, give or take 3 % of the kernel's mean or 64
+ * events.
  */
 #include "phases.h"
 
@@ -91,7 +93,7 @@ double phases_print(const GPtrArray *cases, guint show, FILE *stream)
 	}
 	g_array_unref(covers);
 	fprintf(stream,
-		"%u of %u values: the kernel's repeats lie within the simulator's phases (%.1f "
+		"%u of %u values: the kernel's repeats lie within the simulator's boots (%.1f "
 		"%%)\n",
 		covered, nr, 100.0 * covered / MAX(nr, 1));
 	return 100.0 * covered / MAX(nr, 1);

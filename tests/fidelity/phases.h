@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * phases.h - does the simulator's spread over flush phases cover the kernel's spread?
+ * phases.h - does the simulator's spread over boots cover the kernel's spread?
  */
 #ifndef FIDELITY_PHASES_H
 #define FIDELITY_PHASES_H

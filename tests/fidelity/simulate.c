@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PTES_PER_TABLE 512
 #define FLUSH_PERIOD_NS 2000000000 /* Kernel: mm/memcontrol.c FLUSH_TIME, 2 s */
 
 static const struct boot usual_boot = { .phase_ns = -1 };
@@ -195,6 +196,7 @@ bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, u
 	for (guint i = 0; i < cases->len * nr; i++) {
 		struct boot boot = {
 			.phase_ns = (gint64)FLUSH_PERIOD_NS * (i % nr) / nr,
+			.layout_pages = PTES_PER_TABLE * (i % nr) / nr,
 			.slow_percent = slow_percent[i % nr % G_N_ELEMENTS(slow_percent)],
 		};
 

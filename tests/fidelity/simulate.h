@@ -17,14 +17,17 @@ struct simulate_options {
 struct boot {
 	gint64 phase_ns; /* when statistics are first flushed; below 0: as the machine file says */
 	guint slow_percent; /* of the machine file's costs; 0: as it says */
+	/* Pages above the trace's regions: random in every boot; decides which share a page table.
+	 */
+	gint64 layout_pages;
 };
 
 /* Fills case.sim, or case.error, of every case. False: error is set (no case was run). */
 bool simulate_all(GPtrArray *cases, const struct simulate_options *options, GError **error);
 /*
- * Fills case.phases: one run for each of nr times of the first statistics flush in its period, on
- * guests as unequally fast as the kernel's were: repeats of one run differ by a factor of two in
- * wall time (truth/README.md, wall_s).
+ * Fills case.phases: one run for each of nr boots. They differ in the time of the first statistics
+ * flush within its period, in speed (repeats of one run differ by a factor of two in wall time:
+ * truth/README.md, wall_s), and in where the address space of the trace begins in a page table.
  */
 bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
 		     GError **error);

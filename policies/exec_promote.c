@@ -27,4 +27,5 @@ const struct rs_policy_ops exec_promote_policy = {
 	.name = "exec-promote",
 	.summary = "multi-gen LRU with exec promotion (an effect from kernel 6.14 on)",
 	.init = init,
+	.counters = mglru_counters,
 };

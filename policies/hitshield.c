@@ -42,7 +42,7 @@ static bool spare(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn)
 		return false;
 	set_hits(f, 1);
 	mglru_move(ctx, lruvec, pfn, mglru_inc_gen(ctx, lruvec, pfn, true), false);
-	rs_count_own(ctx, 0, folio_nr_pages(f));
+	rs_count_own(ctx, MGLRU_NR_COUNTERS, folio_nr_pages(f));
 	return true;
 }
 
@@ -64,6 +64,7 @@ static bool init(struct rs_ctx *ctx, GError **error)
 }
 
 static const struct rs_counter counters[] = {
+	MGLRU_COUNTERS,
 	{ "hitshield_spared", "pages spared once more at the end of the oldest generation" },
 	{ 0 },
 };

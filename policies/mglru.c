@@ -226,5 +226,6 @@ const struct rs_policy_ops mglru_policy = {
 	MGLRU_OPS,
 	.name = "mglru",
 	.summary = "multi-gen LRU of the modelled kernel",
+	.counters = mglru_counters,
 	.init = init,
 };

@@ -43,8 +43,10 @@ static void sort_protected(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t p
 
 	rs_note(ctx, pfn, RS_NOTE_PROTECTED, tier, tier_idx);
 	mglru_move(ctx, lruvec, pfn, mglru_inc_gen(ctx, lruvec, pfn, false), !m->d->protect_head);
-	if (counts)
+	if (counts) {
 		v->protected[type][tier] += folio_nr_pages(f);
+		mglru_count_tier(ctx, TIER_PROTECTED, type, tier, folio_nr_pages(f));
+	}
 	if (m->d->protect_activates)
 		rs_count(ctx, lruvec, RS_WORKINGSET_ACTIVATE_ANON + type, folio_nr_pages(f));
 }

@@ -13,6 +13,15 @@ struct ctrl_pos {
 	unsigned gain;
 };
 
+_Static_assert(MAX_NR_TIERS == 4 && RS_NR_TYPES == 2, "MGLRU_COUNTERS has a row for each");
+const struct rs_counter mglru_counters[] = { MGLRU_COUNTERS, { 0 } };
+
+void mglru_count_tier(struct rs_ctx *ctx, enum mglru_tier_count what, enum rs_type type, unsigned tier,
+		      uint64_t nr)
+{
+	rs_count_own(ctx, ((unsigned)what * RS_NR_TYPES + type) * MAX_NR_TIERS + tier, nr);
+}
+
 /* Sums the tiers first..last. Kernel: vmscan.c read_ctrl_pos(). */
 static struct ctrl_pos read_ctrl_pos(const struct mglru_lruvec *v, enum rs_type type,
 				     unsigned first, unsigned last, unsigned gain)

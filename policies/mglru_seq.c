@@ -29,8 +29,10 @@ static void carry_folio(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn)
 	unsigned tier = mglru_tier(m, f);
 
 	mglru_move(ctx, lruvec, pfn, mglru_inc_gen(ctx, lruvec, pfn, false), true);
-	if (m->d->inc_min_protects && !saturated)
+	if (m->d->inc_min_protects && !saturated) {
 		v->protected[type][tier] += folio_nr_pages(f);
+		mglru_count_tier(ctx, TIER_PROTECTED, type, tier, folio_nr_pages(f));
+	}
 }
 
 /*

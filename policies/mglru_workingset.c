@@ -22,6 +22,7 @@ struct rs_shadow mglru_eviction(struct rs_ctx *ctx, pfn_t pfn, uint16_t target_m
 	unsigned kept = m->d->refs == REFS_BOTH_FLAGS ? folio_ref_bits(f) : refs ? refs - 1 : 0;
 
 	v->evicted[type][mglru_tier(m, f)] += folio_nr_pages(f);
+	mglru_count_tier(ctx, TIER_EVICTED, type, mglru_tier(m, f), folio_nr_pages(f));
 	return (struct rs_shadow){
 		.token = (v->min_seq[type] & TOKEN_SEQ_MASK) << TOKEN_REFS_WIDTH | kept,
 		.memcg = f->memcg,
@@ -83,7 +84,7 @@ void mglru_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow
 	/* A group that is gone resolves to the root, but its id no longer equals anybody's. */
 	uint16_t memcg = exists ? shadow->memcg : m->d->refault_by_lruvec ? 0 : RS_MEMCG_NONE;
 	bool recent = is_recent(m, v, type, shadow->token >> TOKEN_REFS_WIDTH);
-	unsigned refs = (shadow->token & TOKEN_REFS_MASK) + (split ? 1 : shadow->workingset);
+	unsigned refs = (shadow->token & TOKEN_REFS_MASK) + (split ? 1 : shadow->workingset), tier;
 
 	if (shadow->nid != f->nid || memcg != f->memcg)
 		return;
@@ -94,9 +95,10 @@ void mglru_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow
 	if (!recent)
 		return;
 
+	tier = mglru_tier_from_refs(m, refs, shadow->workingset);
 	if (rs_tunables(ctx)->disabled != RS_MECH_PID)
-		v->refaulted[type][mglru_tier_from_refs(m, refs, shadow->workingset)] +=
-			folio_nr_pages(f);
+		v->refaulted[type][tier] += folio_nr_pages(f);
+	mglru_count_tier(ctx, TIER_REFAULTED, type, tier, folio_nr_pages(f));
 	if (split) {
 		restore_by_flag(ctx, lruvec, f, shadow, in_fault);
 		return;

@@ -41,6 +41,7 @@ static const struct kind {
 	{ "bars", "counters of policies side by side", plot_bars, NULL },
 	{ "series", "memory, refaults and pressure over time", plot_series, NULL },
 	{ "generations", "sizes of MGLRU's generations over time", plot_generations, NULL },
+	{ "tiers", "what comes back of MGLRU's tiers (PID) over time", plot_tiers, NULL },
 	{ "locks", "waiting for locks against threads", plot_locks, NULL },
 	{ "heatmap", "accesses of a trace by page and time", NULL, plot_heatmap },
 };
@@ -57,7 +58,7 @@ static const struct kind *find_kind(const char *name, GError **error)
 	}
 	nearest = rs_nearest(name, names);
 	g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-		    "no plot is called \"%s\"; there are curve, bars, series, generations, locks, "
+		    "no plot is called \"%s\"; there are curve, bars, series, generations, tiers, locks, "
 		    "heatmap%s%s%s",
 		    name, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 		    nearest ? "\"?" : "");

@@ -150,6 +150,82 @@ struct figure *plot_series(GPtrArray *results, const struct plot_options *option
 	return figure;
 }
 
+/* ---- tiers ---- */
+
+#define NR_TIERS 4u
+/* A share of less says nothing; the controller ignores it, too (MIN_LRU_BATCH). */
+#define MIN_PAGES 64
+static const char *const tier_types[] = { "anon", "file" };
+
+/* Pages of a tier: refaulted, or evicted and protected; since the start. */
+static double tier_count(json_t *point, const char *what, const char *type, unsigned tier)
+{
+	g_autofree char *name = g_strdup_printf("sim_%s_%s_tier%u", what, type, tier);
+
+	return number(point, "policy", name);
+}
+
+/* time, then per cent of refaults of anon's four tiers and of file's, in the step before */
+static void write_tiers(struct figure *figure, GPtrArray *points)
+{
+	for (guint i = 1; i < points->len; i++) {
+		json_t *now = g_ptr_array_index(points, i), *before = g_ptr_array_index(points, i - 1);
+
+		g_string_append_printf(figure->data, "%.9g", time_of(now));
+		for (unsigned c = 0; c < 2 * NR_TIERS; c++) {
+			const char *type = tier_types[c / NR_TIERS];
+			unsigned t = c % NR_TIERS;
+			double out = tier_count(now, "evicted", type, t) + tier_count(now, "protected", type, t) -
+				     tier_count(before, "evicted", type, t) -
+				     tier_count(before, "protected", type, t);
+			double back = tier_count(now, "refaulted", type, t) -
+				      tier_count(before, "refaulted", type, t);
+
+			if (out >= MIN_PAGES)
+				g_string_append_printf(figure->data, "\t%.6g", 100 * back / out);
+			else
+				g_string_append(figure->data, "\tNaN");
+		}
+		g_string_append_c(figure->data, '\n');
+	}
+	figure_end_block(figure);
+}
+
+struct figure *plot_tiers(GPtrArray *results, const struct plot_options *options, GError **error)
+{
+	GPtrArray *points = points_of(results, error);
+	struct figure *figure;
+
+	if (!points)
+		return NULL;
+	if (!json_object_get(json_object_get(g_ptr_array_index(points, 0), "policy"),
+			     "sim_refaulted_anon_tier0")) {
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
+			    "the result has no tiers: run a policy of the MGLRU family");
+		g_ptr_array_unref(points);
+		return NULL;
+	}
+	figure = figure_new(900, 700);
+	plot_begin(figure, options);
+	g_string_append(figure->script, "set key outside right center vertical\nset multiplot layout 2,1\n"
+					"set lmargin 12\nset rmargin 14\nset xlabel 'simulated time (s)'\n"
+					"set yrange [0:*]\n");
+	for (unsigned k = 0; k < 2; k++) {
+		g_string_append_printf(figure->script, "set ylabel '%s: refaults of pages out (%%)'\nplot ",
+				       tier_types[k]);
+		for (unsigned t = 0; t < NR_TIERS; t++) {
+			g_autofree char *title = g_strdup_printf("tier %u", t);
+
+			append_line(figure->script, t ? ", " : "", 2 + k * NR_TIERS + t, t, title, true);
+		}
+		g_string_append(figure->script, "\nunset title\n");
+	}
+	g_string_append(figure->script, "unset multiplot\n");
+	write_tiers(figure, points);
+	g_ptr_array_unref(points);
+	return figure;
+}
+
 /* ---- generations ---- */
 
 #define MAX_GENS 4u

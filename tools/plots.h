@@ -23,6 +23,8 @@ struct figure *plot_bars(GPtrArray *results, const struct plot_options *, GError
 struct figure *plot_series(GPtrArray *results, const struct plot_options *, GError **);
 /* Sizes of MGLRU's generations over time, stacked. One result. */
 struct figure *plot_generations(GPtrArray *results, const struct plot_options *, GError **);
+/* What comes back of what MGLRU evicted or protected, by tier, over time. One result. */
+struct figure *plot_tiers(GPtrArray *results, const struct plot_options *, GError **);
 /* Waiting for locks against the number of threads, one line a policy and lock. */
 struct figure *plot_locks(GPtrArray *results, const struct plot_options *, GError **);
 /* Accesses by page and time; from a trace, not from results. */

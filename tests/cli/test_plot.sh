@@ -39,6 +39,8 @@ picture bars compare.json
 "$reclaimsim" run "$build" -p mglru -m 12000p --set sample_ns=5ms --json -o run.json
 picture series run.json
 picture generations run.json
+"$reclaimsim" run "$samples/make-j2.trace" -p mglru -m 6000p --set sample_ns=200ms --json -o tiers.json
+picture tiers tiers.json
 for threads in 1 2 4 8; do
 	sed -E "s/(\"threads\": )[0-9]+/\1$threads/; s/(\"rounds\": )[0-9]+/\150/" \
 		"$samples/launch-threads.json" >threads.json
@@ -56,6 +58,7 @@ expect 2 "ends in .png" "$reclaimsim" plot heatmap "$build" -o a.webp
 expect 2 "neither a result nor a comparison" "$reclaimsim" plot bars spec.json -o a.png
 expect 2 "fewer than two points in time" "$reclaimsim" plot series locks.classic.1.json -o a.png
 "$reclaimsim" run "$build" -p classic -m 12000p --json -o run.json
+expect 2 "no tiers" "$reclaimsim" plot tiers run.json -o a.png
 expect 2 "no generations" "$reclaimsim" plot generations run.json -o a.png
 expect 2 "gnuplot-nox" env PATH=/nonexistent "$reclaimsim" plot bars compare.json -o a.png
 finish

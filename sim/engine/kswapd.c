@@ -76,90 +76,111 @@ static uint64_t one_pass(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc, bo
 	return pass;
 }
 
+/*
+ * Passes from the lowest priority up, until the node is balanced (true) or the priorities are used
+ * up. Kernel: the loop of balance_pgdat().
+ */
+static bool all_priorities(struct rs_ctx *ctx, uint8_t nid, enum rs_zone highest, struct rs_scan *sc)
+{
+	for (sc->priority = RS_DEF_PRIORITY; sc->priority >= 1 && !ctx->error;) {
+		bool raise = true;
+		uint64_t pass;
+
+		if (pgdat_balanced(ctx, nid, sc->order, highest))
+			return true;
+		pass = one_pass(ctx, nid, sc, &raise);
+		if (allow_direct_reclaim(ctx, nid))
+			wake_throttled(ctx);
+		if (raise || !pass)
+			sc->priority--;
+	}
+	return false;
+}
+
 /* Kernel: balance_pgdat(). */
 static void balance(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
 {
 	struct rs_scan sc = { .order = order, .reclaim_idx = highest, .kswapd = true, .gfp_io = true,
 			      .gfp_fs = true, .may_unmap = true, .may_swap = true, .may_writepage = true,
 			      .swappiness = -1 };
-	bool again;
+	bool balanced;
 
 	ctx->m.vmstat[RS_PAGEOUTRUN]++;
-	do {
-		again = false;
-		sc.priority = RS_DEF_PRIORITY;
-		do {
-			bool raise = true;
-			uint64_t pass;
-
-			if (pgdat_balanced(ctx, nid, sc.order, highest))
-				break;
-			pass = one_pass(ctx, nid, &sc, &raise);
-			if (allow_direct_reclaim(ctx, nid))
-				wake_throttled(ctx);
-			if (raise || !pass)
-				sc.priority--;
-		} while (sc.priority >= 1 && !ctx->error);
-		if (!sc.nr_reclaimed && sc.cache_trim_mode_failed && !sc.no_cache_trim_mode &&
-		    !ctx->error && sc.priority < 1) {
-			sc.no_cache_trim_mode = true;
-			again = true;
-		}
-	} while (again);
-	if (!sc.nr_reclaimed)
+	balanced = all_priorities(ctx, nid, highest, &sc);
+	if (!balanced && !sc.nr_reclaimed && sc.cache_trim_mode_failed && !sc.no_cache_trim_mode) {
+		sc.no_cache_trim_mode = true;
+		balanced = all_priorities(ctx, nid, highest, &sc);
+	}
+	if (!balanced && !sc.nr_reclaimed)
 		ctx->pgdat[nid].failures++;
 	if (ctx->ops->snapshot)
 		ctx->ops->snapshot(ctx, &lruvec_of(&ctx->m, 0, nid)->pub);
 }
 
-/* Kernel: kswapd_try_to_sleep(). */
-static void try_to_sleep(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+/* Kernel: prepare_kswapd_sleep(). */
+static bool may_sleep(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
 {
-	ns_t from;
-
-	if (!pgdat_balanced(ctx, nid, order, highest) && ctx->pgdat[nid].failures < MAX_FAILURES)
-		return;
+	wake_throttled(ctx);
+	if (ctx->pgdat[nid].failures >= MAX_FAILURES)
+		return true;
+	if (!pgdat_balanced(ctx, nid, order, highest))
+		return false;
 	ctx->pgdat[nid].wb_flag = ctx->pgdat[nid].dirty_flag = false;
 	lruvec_of(&ctx->m, 0, nid)->congested = false;
-	wake_throttled(ctx);
-	ctx->pgdat[nid].order = 0;
-	ctx->pgdat[nid].highest_zoneidx = 0;
-	ctx->pgdat[nid].asleep = true;
-	from = ctx->cur->now;
-	task_sleep(ctx, NAP_NS, WAIT_SLEEP, "kswapd's nap");
-	if (ctx->cur->ready_at < from + NAP_NS) {
-		ctx->m.vmstat[RS_KSWAPD_LOW_WMARK_HIT_QUICKLY]++;
-	} else if (!pgdat_balanced(ctx, nid, order, highest) && ctx->pgdat[nid].failures < MAX_FAILURES) {
-		ctx->m.vmstat[RS_KSWAPD_HIGH_WMARK_HIT_QUICKLY]++;
-	} else {
-		if (OBSERVED(ctx))
-			observe_event(ctx, "mm_vmscan_kswapd_sleep", "nid=%d", nid);
-		task_wait(ctx, WAIT_SLEEP, "work for kswapd");
-	}
-	ctx->pgdat[nid].asleep = false;
+	return true;
 }
 
+/* A nap first, to see whether the node stays balanced. Kernel: kswapd_try_to_sleep(). */
+static void try_to_sleep(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
+{
+	bool early = false;
+
+	if (may_sleep(ctx, nid, order, highest)) {
+		ns_t from = ctx->cur->now;
+
+		ctx->pgdat[nid].asleep = true;
+		task_sleep(ctx, NAP_NS, WAIT_SLEEP, "kswapd's nap");
+		ctx->pgdat[nid].asleep = false;
+		early = ctx->cur->ready_at < from + NAP_NS;
+	}
+	if (!early && may_sleep(ctx, nid, order, highest)) {
+		if (OBSERVED(ctx))
+			observe_event(ctx, "mm_vmscan_kswapd_sleep", "nid=%d", nid);
+		ctx->pgdat[nid].asleep = true;
+		task_wait(ctx, WAIT_SLEEP, "work for kswapd");
+		ctx->pgdat[nid].asleep = false;
+		return;
+	}
+	ctx->m.vmstat[early ? RS_KSWAPD_LOW_WMARK_HIT_QUICKLY : RS_KSWAPD_HIGH_WMARK_HIT_QUICKLY]++;
+}
+
+/* Kernel: kswapd(). It has slept for long when the trace begins. */
 void kswapd_main(struct task *t)
 {
 	struct rs_ctx *ctx = t->ctx;
 	uint8_t nid = t->nid;
-	unsigned order = 0;
-	enum rs_zone highest = RS_NR_ZONES - 1;
+	unsigned order;
+	enum rs_zone highest;
 
 	t->memalloc = true;
+	ctx->pgdat[nid].asleep = true;
+	task_wait(ctx, WAIT_SLEEP, "work for kswapd");
+	ctx->pgdat[nid].asleep = false;
 	for (;;) {
 		ns_t from;
 
-		try_to_sleep(ctx, nid, order, highest);
+		/* Those who wake it from now on ask for another run. */
 		order = ctx->pgdat[nid].order;
 		highest = ctx->pgdat[nid].highest_zoneidx ? ctx->pgdat[nid].highest_zoneidx : RS_NR_ZONES - 1;
+		ctx->pgdat[nid].order = 0;
+		ctx->pgdat[nid].highest_zoneidx = 0;
 		from = t->now;
 		if (OBSERVED(ctx))
 			observe_event(ctx, "mm_vmscan_kswapd_wake", "nid=%d order=%u", nid, order);
 		balance(ctx, nid, order, highest);
 		t->reclaim_ns += t->now - from;
 		ctx->reclaim_ns += t->now - from;
-		order = 0;
 		task_checkpoint(ctx);
+		try_to_sleep(ctx, nid, 0, highest);
 	}
 }

@@ -108,7 +108,7 @@ static void writeback_feedback(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *
 		if (sc->nr.immediate)
 			rs_throttle(ctx, nid, "writeback");
 	}
-	if (sc->nr.dirty && sc->nr.dirty == sc->nr.congested)
+	if ((sc->kswapd || sc->cgroup_reclaim) && sc->nr.dirty && sc->nr.dirty == sc->nr.congested)
 		target->congested = true;
 	if (!sc->kswapd && target->congested)
 		rs_throttle(ctx, nid, "congested");
@@ -127,7 +127,7 @@ void shrink_node(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		done = ctx->ops->shrink_root(ctx, nid, sc);
 		plug_finish(ctx, &plug);
 		if (done) {
-			if (sc->nr_reclaimed > before && !sc->kswapd)
+			if (sc->nr_reclaimed > before)
 				ctx->pgdat[nid].failures = 0;
 			reclaim_check(ctx);
 			return;

@@ -10,20 +10,34 @@
 #define MAX_PAUSE_NS 200000000u
 #define DIRTY_CHECK_PAGES 32u /* nr_dirtied_pause */
 
-/* Dirtyable memory is what is free above the reserves plus the file lists. */
+/* What no allocation leaves to page cache. Kernel: calculate_totalreserve_pages(). */
+static uint64_t zone_reserve(const struct zone *zone)
+{
+	uint64_t most = 0;
+
+	for (unsigned z = 0; z < RS_NR_ZONES; z++)
+		most = MAX(most, zone->lowmem_reserve[z]);
+	return MIN(most + zone->wmark[RS_WMARK_HIGH], zone->managed);
+}
+
+/*
+ * Dirtyable memory is what is free above the reserves plus the file lists.
+ * Kernel: global_dirtyable_memory(), domain_dirty_limits().
+ */
 void dirty_thresholds(struct rs_ctx *ctx, uint64_t *ret_background, uint64_t *ret_limit)
 {
-	uint64_t dirtyable = 0;
+	uint64_t free = 0, reserve = 0, dirtyable = 0;
 
 	for (uint32_t n = 0; n < ctx->m.nr_nodes; n++) {
 		for (unsigned z = 0; z < RS_NR_ZONES; z++) {
 			const struct zone *zone = &ctx->m.node[n].zone[z];
-			uint64_t reserve = zone->wmark[RS_WMARK_HIGH];
 
-			dirtyable += zone->free > reserve ? zone->free - reserve : 0;
+			free += zone->free;
+			reserve += zone_reserve(zone);
 			dirtyable += zone->nr_lru[RS_INACTIVE_FILE] + zone->nr_lru[RS_ACTIVE_FILE];
 		}
 	}
+	dirtyable += free > reserve ? free - reserve : 0;
 	*ret_limit = dirtyable * ctx->cfg.dirty_ratio / 100;
 	*ret_background = dirtyable * ctx->cfg.dirty_background_ratio / 100;
 	if (*ret_background >= *ret_limit)

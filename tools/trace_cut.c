@@ -58,7 +58,7 @@ static bool keep_size(struct cut *c, const struct rs_record *r, GError **error)
 
 static bool lasting_advice(const struct rs_record *r)
 {
-	switch (r->arg) {
+	switch (r->op == RS_OP_FADVISE ? RS_FADVISE_ADVICE(r->arg) : r->arg) {
 	case RS_ADV_WILLNEED:
 	case RS_ADV_DONTNEED:
 	case RS_ADV_FREE:

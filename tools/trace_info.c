@@ -33,6 +33,7 @@ static const char *const op_names[RS_NR_OPS] = {
 	[RS_OP_FORK] = "fork",	       [RS_OP_EXEC] = "exec",	      [RS_OP_EXIT] = "exit",
 	[RS_OP_MEMCG] = "memcg",       [RS_OP_CPU] = "cpu",	      [RS_OP_SLEEP] = "sleep",
 	[RS_OP_TIME] = "time",	       [RS_OP_MBIND] = "mbind",	      [RS_OP_WAIT] = "wait",
+	[RS_OP_OPEN] = "open",
 };
 
 /* The sizes at which the curve is told: eight to a doubling, up to the whole footprint. */

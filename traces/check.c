@@ -34,7 +34,7 @@ static bool check_range(const struct rs_record *r, bool whole, GError **error)
 	return true;
 }
 
-static bool check_map(const struct rs_map *map, GError **error)
+static bool check_map(const struct rs_map *map, uint16_t handle, GError **error)
 {
 	bool anon = map->file == RS_MAP_FILE_NONE;
 
@@ -44,8 +44,8 @@ static bool check_map(const struct rs_map *map, GError **error)
 			   "a mapping of %" G_GUINT64_FORMAT " pages at %" G_GUINT64_FORMAT
 			   "; valid are 1 to %u in all",
 			   map->pages, map->pgoff, TRACE_MAX_PAGES);
-	if (anon && map->pgoff)
-		return bad(error, "an anonymous mapping with an offset");
+	if (anon && (map->pgoff || handle))
+		return bad(error, "an anonymous mapping with an offset or an open file");
 	if (map->prot & ~(PROT_BITS | VM_SHARED | VM_STACK) || (!anon && map->prot & VM_STACK))
 		return bad(error, "unknown mapping flags %#x", map->prot);
 	if (map->address >= ADDRESS_PAGES || map->address + map->pages > ADDRESS_PAGES)
@@ -69,14 +69,18 @@ static bool check_arg(const struct rs_record *r, GError **error)
 
 	switch (r->op) {
 	case RS_OP_MADVISE:
-	case RS_OP_FADVISE:
-		if (r->arg < RS_NR_ADVICE &&
-		    (r->op == RS_OP_MADVISE ? MADVISE : FADVISE) & BIT(r->arg))
+		if (r->arg < RS_NR_ADVICE && MADVISE & BIT(r->arg))
 			return true;
-		return bad(error, "advice %u is unknown to %s()", r->arg,
-			   r->op == RS_OP_MADVISE ? "madvise" : "fadvise");
+		return bad(error, "advice %u is unknown to madvise()", r->arg);
+	case RS_OP_FADVISE:
+		if (FADVISE & BIT(RS_FADVISE_ADVICE(r->arg)))
+			return true;
+		return bad(error, "advice %u is unknown to fadvise()",
+			   RS_FADVISE_ADVICE(r->arg));
 	case RS_OP_READ:
 	case RS_OP_WRITE:
+	case RS_OP_MMAP:
+	case RS_OP_OPEN:
 	case RS_OP_THREAD:
 	case RS_OP_FORK:
 		return true;
@@ -164,6 +168,6 @@ bool rs_record_check(const struct rs_record *r, const struct rs_map *map, GError
 	case RS_OP_FADVISE:
 		return check_range(r, true, error);
 	default:
-		return check_value(r, error) && (!map || check_map(map, error));
+		return check_value(r, error) && (!map || check_map(map, r->arg, error));
 	}
 }

@@ -157,7 +157,15 @@ static const char *const keywords[RS_NR_OPS] = {
 	[RS_OP_MARK] = "m",	     [RS_OP_EXEC] = "exec",	    [RS_OP_EXIT] = "exit",
 	[RS_OP_MEMCG] = "memcg",     [RS_OP_CPU] = "cpu",	    [RS_OP_SLEEP] = "sleep",
 	[RS_OP_TIME] = "time",	     [RS_OP_MBIND] = "mbind",	    [RS_OP_WAIT] = "wait",
+	[RS_OP_OPEN] = "open",
 };
+
+/* Open file 0 is what is meant without a word. */
+static void print_handle(GString *out, unsigned handle)
+{
+	if (handle)
+		g_string_append_printf(out, " #%u", handle);
+}
 
 static void print_operands(GString *out, const struct trace_state *s, const struct rs_record *r,
 			   const struct rs_map *map)
@@ -172,8 +180,7 @@ static void print_operands(GString *out, const struct trace_state *s, const stru
 	case RS_OP_READ:
 	case RS_OP_WRITE:
 		print_range(out, r);
-		if (r->arg)
-			g_string_append_printf(out, " #%u", r->arg);
+		print_handle(out, r->arg);
 		break;
 	case RS_OP_FILE:
 		number(out, r->value);
@@ -182,15 +189,23 @@ static void print_operands(GString *out, const struct trace_state *s, const stru
 		break;
 	case RS_OP_MMAP:
 		print_map(out, s, map);
+		print_handle(out, r->arg);
+		break;
+	case RS_OP_OPEN:
+		print_handle(out, r->arg);
 		break;
 	case RS_OP_MPROTECT:
 		print_prot(out, r->arg);
 		print_range(out, r);
 		break;
 	case RS_OP_MADVISE:
-	case RS_OP_FADVISE:
 		word(out, advice_names[r->arg]);
 		print_range(out, r);
+		break;
+	case RS_OP_FADVISE:
+		word(out, advice_names[RS_FADVISE_ADVICE(r->arg)]);
+		print_range(out, r);
+		print_handle(out, RS_FADVISE_HANDLE(r->arg));
 		break;
 	case RS_OP_MUNMAP:
 	case RS_OP_MLOCK:

@@ -386,6 +386,7 @@ bool state_apply(struct trace_state *s, const struct rs_record *rec, const struc
 		return mapped(s, rec->object, error);
 	case RS_OP_FADVISE:
 	case RS_OP_FSYNC:
+	case RS_OP_OPEN:
 		return file_of(s, rec->object, error);
 	case RS_OP_TRUNCATE:
 		return apply_truncate(s, rec, error);

@@ -228,24 +228,34 @@ static bool parse_access(struct text_reader *t, GError **error)
 	return true;
 }
 
+/* The rest of a line: nothing (open file 0), or #HANDLE. */
+static bool parse_handle(struct text_reader *t, uint64_t max, uint16_t *ret, GError **error)
+{
+	char *word = next_word(t);
+	uint64_t handle = 0;
+
+	if (word && *word != '#')
+		return bad_word(t, word, "#HANDLE", error);
+	if (word && (!number_in(t, word + 1, "#HANDLE", max, &handle, error) || !line_ends(t, error)))
+		return false;
+	*ret = handle;
+	return true;
+}
+
 static bool parse_call(struct text_reader *t, GError **error)
 {
 	struct rs_record *r = &t->record;
-	uint64_t handle;
 
 	if (!object(t, RS_NAME_FILE, next_word(t), false, &r->object, error) ||
 	    !next_page(t, "PAGE", &r->page, error) || !next_page(t, "COUNT", &r->count, error))
 		return false;
-	char *word = next_word(t);
-	if (word) {
-		if (*word != '#')
-			return bad_word(t, word, "#HANDLE", error);
-		if (!number_in(t, word + 1, "#HANDLE", UINT16_MAX, &handle, error) ||
-		    !line_ends(t, error))
-			return false;
-		r->arg = handle;
-	}
-	return emit(t, NULL, error);
+	return parse_handle(t, UINT16_MAX, &r->arg, error) && emit(t, NULL, error);
+}
+
+static bool parse_open(struct text_reader *t, GError **error)
+{
+	return object(t, RS_NAME_FILE, next_word(t), false, &t->record.object, error) &&
+	       parse_handle(t, UINT16_MAX, &t->record.arg, error) && emit(t, NULL, error);
 }
 
 /* File id gets at least this size; a smaller definition changes nothing. */
@@ -310,6 +320,10 @@ static bool parse_map_option(struct text_reader *t, const char *word, GError **e
 		map->prot |= VM_STACK;
 	} else if (!anon && *word == '+') {
 		return number_in(t, word + 1, "+OFFSET", TRACE_MAX_PAGES, &map->pgoff, error);
+	} else if (!anon && *word == '#') {
+		if (!number_in(t, word + 1, "#HANDLE", UINT16_MAX, &n, error))
+			return false;
+		t->record.arg = n;
 	} else if (*word == '@') {
 		if (!parse_decimal(word + 1, &n) && !parse_hex(word + 1, &n))
 			return bad_word(t, word, "@ADDRESS", error);
@@ -348,12 +362,13 @@ static bool parse_region(struct text_reader *t, GError **error)
 	while ((word = next_word(t)))
 		if (!parse_map_option(t, word, error))
 			return false;
+	uint16_t handle = t->record.arg;
 	if (file &&
 	    !grow_file(t, t->map.file, MIN(t->map.pages + t->map.pgoff, TRACE_MAX_PAGES), 0, error))
 		return false;
 	if (!object(t, RS_NAME_REGION, name, true, &id, error))
 		return false;
-	t->record = (struct rs_record){ .op = RS_OP_MMAP, .object = id };
+	t->record = (struct rs_record){ .op = RS_OP_MMAP, .arg = handle, .object = id };
 	return emit(t, &t->map, error);
 }
 
@@ -407,19 +422,52 @@ static bool parse_mprotect(struct text_reader *t, GError **error)
 	return parse_range(t, error);
 }
 
+static bool has_advice(struct text_reader *t, char *word, GError **error)
+{
+	for (int i = 0; word && i < RS_NR_ADVICE; i++) {
+		if (strcmp(word, advice_names[i]))
+			continue;
+		t->record.arg = i;
+		return true;
+	}
+	return bad_word(t, word, "ADVICE", error);
+}
+
+/* FILE ADVICE [PAGE COUNT] [#HANDLE] */
+static bool parse_fadvise(struct text_reader *t, GError **error)
+{
+	struct rs_record *r = &t->record;
+	uint16_t handle;
+	uint64_t page;
+	char *word;
+
+	if (!object(t, RS_NAME_FILE, next_word(t), false, &r->object, error) ||
+	    !has_advice(t, next_word(t), error))
+		return false;
+	while (*t->words == ' ' || *t->words == '\t')
+		t->words++;
+	if (*t->words && *t->words != '#') {
+		word = next_word(t);
+		if (!number_in(t, word, "PAGE", TRACE_MAX_PAGES, &page, error) ||
+		    !next_page(t, "COUNT", &r->count, error))
+			return false;
+		if (!r->count)
+			return fail(t, error, "a COUNT of 0; valid is 1 and more, or neither PAGE "
+					      "nor COUNT");
+		r->page = page;
+	}
+	if (!parse_handle(t, RS_MAX_HANDLE, &handle, error))
+		return false;
+	r->arg = RS_FADVISE_ARG(r->arg, handle);
+	return emit(t, NULL, error);
+}
+
 static bool parse_advice(struct text_reader *t, GError **error)
 {
 	if (!object(t, rs_record_object_kind(t->record.op), next_word(t), false, &t->record.object,
 		    error))
 		return false;
-	char *word = next_word(t);
-	for (int i = 0; word && i < RS_NR_ADVICE; i++) {
-		if (strcmp(word, advice_names[i]))
-			continue;
-		t->record.arg = i;
-		return parse_range(t, error);
-	}
-	return bad_word(t, word, "ADVICE", error);
+	return has_advice(t, next_word(t), error) && parse_range(t, error);
 }
 
 static bool parse_mbind(struct text_reader *t, GError **error)
@@ -499,14 +547,15 @@ static const struct keyword {
 	{ "region", RS_OP_MMAP, 0, parse_region,
 	  "region REGION anon PAGES [rwxs] [stack] [@ADDRESS] or region REGION file FILE PAGES "
 	  "[x|rwxs] "
-	  "[+OFFSET] [@ADDRESS]" },
+	  "[+OFFSET] [@ADDRESS] [#HANDLE]" },
 	{ "mprotect", RS_OP_MPROTECT, 0, parse_mprotect, "mprotect REGION rwx [PAGE COUNT]" },
 	{ "madvise", RS_OP_MADVISE, 0, parse_advice,
 	  "madvise REGION "
 	  "normal|random|sequential|willneed|dontneed|free|cold|pageout|hugepage|nohugepage "
 	  "[PAGE COUNT]" },
-	{ "fadvise", RS_OP_FADVISE, 0, parse_advice,
-	  "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT]" },
+	{ "fadvise", RS_OP_FADVISE, 0, parse_fadvise,
+	  "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT] [#HANDLE]" },
+	{ "open", RS_OP_OPEN, 0, parse_open, "open FILE [#HANDLE]" },
 	{ "mlock", RS_OP_MLOCK, 1, parse_on_object, "mlock REGION [PAGE COUNT]" },
 	{ "munlock", RS_OP_MLOCK, 0, parse_on_object, "munlock REGION [PAGE COUNT]" },
 	{ "truncate", RS_OP_TRUNCATE, 0, parse_on_object, "truncate FILE PAGES" },

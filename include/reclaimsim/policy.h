@@ -104,6 +104,7 @@ struct rs_vma {
 	uint32_t object;     /* file number, or anon_vma once has_object (anon) */
 	bool has_object;     /* an anonymous VMA gets its anon_vma at its first fault */
 	uint8_t policy;	     /* enum rs_mempolicy */
+	uint16_t handle;     /* of a file: the open file that was mapped. Kernel: vma->vm_file */
 	uint32_t policy_nodes; /* bit mask */
 	uint32_t mm;
 	uint32_t cow_anon_vma; /* family of the copies in a private file mapping, 0 = none yet */

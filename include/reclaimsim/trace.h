@@ -26,12 +26,13 @@ enum rs_op {
 	RS_OP_READ,
 	RS_OP_WRITE,
 	RS_OP_FILE, /* object = file, value = size in pages; arg & 1: not on disk yet */
-	RS_OP_MMAP, /* object = region, value = index into batch->maps */
+	/* object = region, value = index into batch->maps, arg = open file that was mapped */
+	RS_OP_MMAP,
 	RS_OP_MUNMAP,	/* object = region, page, count: part of it; count 0 = all */
 	RS_OP_MPROTECT, /* object = region, arg = enum rs_vm_flag R|W|X, page, count (0 = all) */
 	RS_OP_MADVISE,	/* object = region, arg = enum rs_advice, page, count (0 = all) */
 	RS_OP_MLOCK,	/* object = region, page, count (0 = all); arg 0 = munlock, 1 = mlock */
-	RS_OP_FADVISE,	/* object = file, arg = enum rs_advice, page, count (0 = all) */
+	RS_OP_FADVISE,	/* object = file, arg = RS_FADVISE_ARG(), page, count (0 = all) */
 	RS_OP_FSYNC,	/* object = file */
 	RS_OP_TRUNCATE, /* object = file, page = new size; page cache beyond it is dropped */
 	RS_OP_MARK,	/* object = name number: a snapshot is taken here */
@@ -49,6 +50,7 @@ enum rs_op {
 	RS_OP_TIME,  /* value = ns since the start: the thread does not go on before */
 	RS_OP_MBIND, /* object = region, arg = enum rs_mempolicy, value = bit mask of nodes */
 	RS_OP_WAIT,  /* object = thread: the current one does not go on before that one ended */
+	RS_OP_OPEN,  /* object = file, arg = open file, which starts afresh: no read-ahead state */
 	RS_NR_OPS
 };
 
@@ -66,6 +68,11 @@ enum rs_advice {
 	RS_ADV_NOREUSE,
 	RS_NR_ADVICE
 };
+/* Of RS_OP_FADVISE: the advice in the low 4 bits, the open file that it is for above them. */
+#define RS_FADVISE_ARG(advice, handle) ((uint16_t)((advice) | (handle) << 4))
+#define RS_FADVISE_ADVICE(arg) ((arg) & 15u)
+#define RS_FADVISE_HANDLE(arg) ((uint16_t)((arg) >> 4))
+#define RS_MAX_HANDLE 4095u /* highest number of an open file that advice can be given for */
 enum rs_mempolicy { RS_MPOL_DEFAULT, RS_MPOL_BIND, RS_MPOL_INTERLEAVE, RS_MPOL_PREFERRED };
 
 /* One record, 16 bytes. value shares the place of page and count. */
@@ -129,6 +136,7 @@ static inline int rs_record_object_kind(uint8_t op)
 	case RS_OP_FADVISE:
 	case RS_OP_FSYNC:
 	case RS_OP_TRUNCATE:
+	case RS_OP_OPEN:
 		return RS_NAME_FILE;
 	case RS_OP_MARK:
 		return RS_NAME_MARK;

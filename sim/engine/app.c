@@ -177,7 +177,7 @@ static void other_record(struct rs_ctx *ctx, struct task *t, const struct segmen
 		io_record(ctx, t, r);
 		break;
 	case RS_OP_MMAP:
-		op_mmap(ctx, t, r->object, &s->maps[r->value]);
+		op_mmap(ctx, t, r->object, &s->maps[r->value], r->arg);
 		break;
 	case RS_OP_MUNMAP:
 		op_munmap(ctx, t, r->object, r->page, r->count);
@@ -196,6 +196,9 @@ static void other_record(struct rs_ctx *ctx, struct task *t, const struct segmen
 		break;
 	case RS_OP_FADVISE:
 		op_fadvise(ctx, r);
+		break;
+	case RS_OP_OPEN:
+		file_reopen(&ctx->m.file[r->object], r->arg);
 		break;
 	case RS_OP_FSYNC:
 		file_fsync(ctx, r->object);

@@ -369,7 +369,7 @@ void flush_stats_reader(struct rs_ctx *);
 bool demote_folio(struct rs_ctx *, uint8_t nid, pfn_t, struct rs_scan *);
 
 /* mapops.c, process.c */
-bool op_mmap(struct rs_ctx *, struct task *, uint32_t region, const struct rs_map *);
+bool op_mmap(struct rs_ctx *, struct task *, uint32_t region, const struct rs_map *, uint16_t handle);
 bool op_munmap(struct rs_ctx *, struct task *, uint32_t region, uint64_t page, uint64_t n);
 bool op_mprotect(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_madvise(struct rs_ctx *, struct task *, const struct rs_record *);

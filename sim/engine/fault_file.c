@@ -14,7 +14,7 @@ static uint64_t vma_index(const struct rs_vma *vma, uint64_t vpn)
 /* Kernel: filemap_map_pages() gives some of mmap_miss back. */
 static void forgive_miss(struct rs_ctx *ctx, struct rs_vma *vma, uint32_t n)
 {
-	struct file_ra *ra = &file_handle(&ctx->m.file[vma->object], 0)->ra;
+	struct file_ra *ra = &file_handle(&ctx->m.file[vma->object], vma->handle)->ra;
 
 	ra->mmap_miss -= MIN(ra->mmap_miss, n);
 }

@@ -175,7 +175,7 @@ void op_fadvise(struct rs_ctx *ctx, const struct rs_record *r)
 	struct file *f = &ctx->m.file[r->object];
 	uint64_t end = r->count ? (uint64_t)r->page + r->count : f->pages;
 
-	switch (r->arg) {
+	switch (RS_FADVISE_ADVICE(r->arg)) {
 	case RS_ADV_DONTNEED:
 		if (f->nr_dirty)
 			writeback_file(ctx, r->object, UINT64_MAX);
@@ -188,7 +188,7 @@ void op_fadvise(struct rs_ctx *ctx, const struct rs_record *r)
 	case RS_ADV_RANDOM:
 	case RS_ADV_SEQUENTIAL:
 	case RS_ADV_NOREUSE:
-		file_handle(f, 0)->advice = r->arg;
+		file_handle(f, RS_FADVISE_HANDLE(r->arg))->advice = RS_FADVISE_ADVICE(r->arg);
 		break;
 	default:
 		break;

@@ -89,7 +89,7 @@ void zap_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
 
 /* ---- mmap, munmap ---- */
 
-bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_map *map)
+bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_map *map, uint16_t handle)
 {
 	struct mm *mm = t->mm;
 	uint64_t start = map->address;
@@ -107,7 +107,7 @@ bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_ma
 		sched_fail(ctx, RS_ERROR_INPUT, "%s: page %#" PRIx64 " is mapped already",
 			   trace_place(ctx), start);
 	} else {
-		mm_map(&ctx->m, mm, start, map);
+		mm_map(&ctx->m, mm, start, map, handle);
 		region_set(mm_region(mm, id), start, map->pages);
 		if (OBSERVED(ctx))
 			observe_mmap(ctx, mm, id, map);

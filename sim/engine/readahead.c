@@ -192,7 +192,7 @@ static bool exec_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t index, 
 /* Kernel: do_sync_mmap_readahead(). */
 void mmap_sync_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t index)
 {
-	struct open_file *of = file_handle(&ctx->m.file[id], 0);
+	struct open_file *of = file_handle(&ctx->m.file[id], vma->handle);
 	struct file_ra *ra = &of->ra, window;
 	uint64_t max = ra_pages(ctx, of);
 
@@ -226,7 +226,7 @@ void mmap_sync_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t 
  */
 bool mmap_async_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t index, pfn_t pfn)
 {
-	struct open_file *of = file_handle(&ctx->m.file[id], 0);
+	struct open_file *of = file_handle(&ctx->m.file[id], vma->handle);
 	bool forgive = ctx->m.kernel < RS_KERNEL_7_2 ||
 		       !(vma->flags & (VM_SEQ_READ | VM_EXEC) || ctx->m.folios[pfn].flags & PG_locked);
 

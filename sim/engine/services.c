@@ -271,7 +271,7 @@ bool rs_vma_has_recency(struct rs_ctx *ctx, const struct rs_vma *vma)
 		return false;
 	if (ctx->m.kernel < RS_KERNEL_6_12 || (vma->flags & VM_ANON))
 		return true;
-	return ctx->m.file[vma->object].open[0].advice != RS_ADV_NOREUSE;
+	return file_handle(&ctx->m.file[vma->object], vma->handle)->advice != RS_ADV_NOREUSE;
 }
 
 bool rs_mmap_read_trylock(struct rs_ctx *ctx, struct rs_mm *mm)

@@ -298,7 +298,8 @@ struct mm *mm_new(struct machine *, uint16_t memcg);
 void mm_free(struct machine *, struct mm *); /* its pages are gone already */
 struct rs_vma *mm_find_vma(const struct mm *, uint64_t vpn); /* the VMA that holds it, or NULL */
 uint32_t mm_vma_index(const struct mm *, uint64_t vpn);	     /* first VMA with end > vpn */
-struct rs_vma *mm_map(struct machine *, struct mm *, uint64_t start, const struct rs_map *);
+struct rs_vma *mm_map(struct machine *, struct mm *, uint64_t start, const struct rs_map *,
+		      uint16_t handle);
 /* Cut VMAs so that start and end are borders. */
 void mm_split(struct machine *, struct mm *, uint64_t start, uint64_t end);
 /* Join equal neighbours around [start, end). */
@@ -343,6 +344,7 @@ pfn_t file_page(const struct file *, uint64_t index); /* cached folio or RS_PFN_
 void file_set_slot(struct file *, uint64_t index, uint64_t slot);
 void file_grow(struct file *, uint64_t pages);
 struct open_file *file_handle(struct file *, uint32_t handle);
+void file_reopen(struct file *, uint32_t handle); /* a new struct file under that number */
 bool machine_define_file(struct machine *, uint32_t id, uint64_t pages, bool on_disk, GError **);
 
 /* swap.c */

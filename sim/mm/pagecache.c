@@ -63,6 +63,12 @@ struct open_file *file_handle(struct file *f, uint32_t handle)
 	return &f->open[handle];
 }
 
+/* Kernel: file_ra_state_init(). */
+void file_reopen(struct file *f, uint32_t handle)
+{
+	*file_handle(f, handle) = (struct open_file){ .ra.prev_index = UINT64_MAX };
+}
+
 bool machine_define_file(struct machine *m, uint32_t id, uint64_t pages, bool on_disk, GError **error)
 {
 	struct file *f;

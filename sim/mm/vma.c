@@ -90,7 +90,8 @@ static void drop_vma(struct machine *m, struct mm *mm, uint32_t at)
 }
 
 /* An anonymous VMA takes the anon_vma of a neighbour it could merge with at its first fault. */
-struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const struct rs_map *map)
+struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const struct rs_map *map,
+		      uint16_t handle)
 {
 	struct rs_vma *vma = g_new0(struct rs_vma, 1);
 
@@ -104,6 +105,7 @@ struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const st
 	} else {
 		vma->pgoff = map->pgoff;
 		vma->object = map->file;
+		vma->handle = handle;
 		vma->has_object = true;
 	}
 	insert_vma(mm, mm_vma_index(mm, start), vma);
@@ -153,7 +155,7 @@ static bool can_merge(const struct rs_vma *a, const struct rs_vma *b)
 	if (a->cow_anon_vma != b->cow_anon_vma && a->cow_anon_vma && b->cow_anon_vma)
 		return false;
 	if (a->has_object && b->has_object)
-		return a->object == b->object;
+		return a->object == b->object && a->handle == b->handle;
 	return a->flags & VM_ANON;
 }
 
@@ -214,6 +216,7 @@ struct region *mm_region(struct mm *mm, uint32_t id)
 
 void region_set(struct region *r, uint64_t start, uint64_t pages)
 {
+	g_free(r->table); /* of a mapping that went away piece by piece */
 	*r = (struct region){ .mapped = true, .start = start, .pages = pages };
 	r->nr_tables = ((start + pages - 1) >> 9) - (start >> 9) + 1;
 	r->table = g_new0(uint32_t, r->nr_tables);

@@ -50,7 +50,7 @@ void rig_free(struct rig *r)
 	g_free(r);
 }
 
-static void feed_one(struct rig *r, struct rs_record record, const struct rs_map *map)
+void rig_record(struct rig *r, struct rs_record record, const struct rs_map *map)
 {
 	const struct rs_batch batch = {
 		.records = &record, .nr_records = 1, .maps = map, .nr_maps = map ? 1 : 0, .line = 1
@@ -64,7 +64,7 @@ static void feed_one(struct rig *r, struct rs_record record, const struct rs_map
 static void access_pages(struct rig *r, enum rs_op op, uint32_t object, uint32_t page,
 			 uint32_t count)
 {
-	feed_one(r, (struct rs_record){ .op = op, .object = object, .page = page, .count = count },
+	rig_record(r, (struct rs_record){ .op = op, .object = object, .page = page, .count = count },
 		 NULL);
 }
 
@@ -77,7 +77,7 @@ void rig_map_file(struct rig *r, uint32_t region, uint32_t file, uint64_t pages,
 {
 	const struct rs_map map = { .file = file, .prot = prot, .pages = pages };
 
-	feed_one(r, (struct rs_record){ .op = RS_OP_MMAP, .object = region }, &map);
+	rig_record(r, (struct rs_record){ .op = RS_OP_MMAP, .object = region }, &map);
 }
 
 void rig_load(struct rig *r, uint32_t region, uint32_t page, uint32_t count)
@@ -92,7 +92,7 @@ void rig_store(struct rig *r, uint32_t region, uint32_t page, uint32_t count)
 
 void rig_file(struct rig *r, uint32_t file, uint64_t pages)
 {
-	feed_one(r, (struct rs_record){ .op = RS_OP_FILE, .object = file, .value = pages }, NULL);
+	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = file, .value = pages }, NULL);
 }
 
 void rig_read(struct rig *r, uint32_t file, uint32_t page, uint32_t count)

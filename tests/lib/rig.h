@@ -22,6 +22,8 @@ struct rig {
 struct rig *rig_new(const char *kernel, const char *policy, const char *const *settings);
 void rig_free(struct rig *);
 
+/* Any record; map for RS_OP_MMAP. */
+void rig_record(struct rig *, struct rs_record, const struct rs_map *);
 /* Records; ids are the caller's, small numbers. */
 void rig_map_anon(struct rig *, uint32_t region, uint64_t pages);
 void rig_map_file(struct rig *, uint32_t region, uint32_t file, uint64_t pages, uint32_t prot);

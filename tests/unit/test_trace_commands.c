@@ -121,7 +121,7 @@ static void bad_use_is_told_in_one_line(void **state)
 	assert_run_refused("cut x y --from 5 --to 5", "--to must be behind --from");
 	assert_run_refused("cut " RS_SOURCE_DIR
 			   "/tests/data/traces/all_operations.trace /dev/null --from 999",
-			   "--from 999 is behind the end of the trace, which has 55 records");
+			   "--from 999 is behind the end of the trace, which has 60 records");
 	assert_run_refused("scale x y", "--factor F");
 	assert_run_refused("scale x y --factor 0.5", "--factor 0.5: valid are 1 to 1000000");
 	assert_run_refused("scale x y --factor 2.5.5", "--factor 2.5.5: valid are");

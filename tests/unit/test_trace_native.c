@@ -343,6 +343,8 @@ static bool put_random(struct rs_trace_writer *w, struct rs_rng *rng)
 	case RS_OP_MMAP:
 		if (rs_rng_below(rng, 2))
 			map.file = rs_trace_intern(w, RS_NAME_FILE, "n1");
+		if (map.file != RS_MAP_FILE_NONE)
+			r.arg = rs_rng_below(rng, 3);
 		map.address = rs_rng_below(rng, 3) ? 0 : rs_rng_below(rng, 100000);
 		break;
 	case RS_OP_THREAD:
@@ -368,6 +370,13 @@ static bool put_random(struct rs_trace_writer *w, struct rs_rng *rng)
 	case RS_OP_WAIT:
 	case RS_OP_FSYNC:
 		r.value = r.op == RS_OP_TRUNCATE ? r.page : 0;
+		break;
+	case RS_OP_OPEN:
+		r.value = 0;
+		r.arg = rs_rng_below(rng, 3);
+		break;
+	case RS_OP_FADVISE:
+		r.arg = RS_FADVISE_ARG(rs_rng_below(rng, 4), rs_rng_below(rng, 3));
 		break;
 	case RS_OP_MBIND:
 		r.arg = rs_rng_below(rng, 4);

@@ -93,7 +93,13 @@ void gen_load(struct gen *, uint32_t region, uint64_t page, uint64_t count);
 void gen_store(struct gen *, uint32_t region, uint64_t page, uint64_t count);
 void gen_read(struct gen *, uint32_t file, unsigned open_file, uint64_t page, uint64_t count);
 void gen_write(struct gen *, uint32_t file, unsigned open_file, uint64_t page, uint64_t count);
-void gen_fadvise(struct gen *, uint32_t file, enum rs_advice, uint64_t page, uint64_t count);
+void gen_fadvise(struct gen *, uint32_t file, unsigned open_file, enum rs_advice, uint64_t page,
+		 uint64_t count);
+/* The file is opened under that number, which may have belonged to an earlier open. */
+void gen_open(struct gen *, uint32_t file, unsigned open_file);
+/* gen_map() of an open file other than 0. */
+uint32_t gen_map_open(struct gen *, const char *name, uint32_t file, unsigned open_file,
+		      uint32_t prot, uint64_t pages, uint64_t pgoff);
 void gen_madvise(struct gen *, uint32_t region, enum rs_advice);
 void gen_fsync(struct gen *, uint32_t file);
 void gen_truncate(struct gen *, uint32_t file, uint64_t pages);

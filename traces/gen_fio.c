@@ -238,7 +238,8 @@ static void map_file(struct fio_job *j, struct fio_file *f)
 		g_strdup_printf("%s.%u:%s.%u", j->o.name, j->number, f->name, f->laps++);
 
 	f->region =
-		gen_map(j->g, name, f->id, prot, pages_of(f->offset + f->io_size) - first, first);
+		gen_map_open(j->g, name, f->id, f->open_file, prot,
+			     pages_of(f->offset + f->io_size) - first, first);
 	if (j->o.fadvise != 0)
 		gen_madvise(j->g, f->region, j->o.random ? RS_ADV_RANDOM : RS_ADV_SEQUENTIAL);
 }
@@ -250,10 +251,13 @@ void fio_job_opened(struct fio_job *j, struct fio_file *f)
 
 	if (j->o.engine == FIO_NULL_ENGINE || !count)
 		return;
+	/* Each open has read-ahead state of its own; the first of its number needs no word. */
+	if (f->opens++)
+		gen_open(j->g, f->id, f->open_file);
 	if (j->o.invalidate)
-		gen_fadvise(j->g, f->id, RS_ADV_DONTNEED, first, count);
+		gen_fadvise(j->g, f->id, f->open_file, RS_ADV_DONTNEED, first, count);
 	if (j->o.fadvise != 0)
-		gen_fadvise(j->g, f->id, advice_of(j), first, count);
+		gen_fadvise(j->g, f->id, f->open_file, advice_of(j), first, count);
 	if (j->o.engine == FIO_MMAP)
 		map_file(j, f);
 }
@@ -387,7 +391,7 @@ static void announce_files(struct fio_run *run)
 						    GUINT_TO_POINTER(f->id));
 			}
 			f->id = GPOINTER_TO_UINT(g_hash_table_lookup(run->ids, f->name));
-			f->open_file = user & UINT16_MAX;
+			f->open_file = user % (RS_MAX_HANDLE + 1);
 			g_hash_table_insert(run->users, g_strdup(f->name),
 					    GUINT_TO_POINTER(user + 1));
 		}

@@ -113,7 +113,7 @@ bool fio_parse_zones(struct gen *, struct fio_opts *, const struct fio_line *, c
 struct fio_file {
 	char *name;
 	uint32_t id, region;
-	unsigned open_file, laps;
+	unsigned open_file, laps, opens;
 	uint64_t real_size, io_size, offset;
 	uint64_t last_pos[2], last_start[2];
 	struct fio_map *map;

@@ -209,10 +209,17 @@ uint32_t gen_file(struct gen *g, const char *name, uint64_t pages, bool is_new)
 uint32_t gen_map(struct gen *g, const char *name, uint32_t file, uint32_t prot, uint64_t pages,
 		 uint64_t pgoff)
 {
+	return gen_map_open(g, name, file, 0, prot, pages, pgoff);
+}
+
+uint32_t gen_map_open(struct gen *g, const char *name, uint32_t file, unsigned open_file,
+		      uint32_t prot, uint64_t pages, uint64_t pgoff)
+{
 	uint32_t id = number_of(g, RS_NAME_REGION, name);
 	struct rs_map map = { .file = file, .prot = prot, .pages = pages, .pgoff = pgoff };
 
-	put(g, &(struct rs_record){ .op = RS_OP_MMAP, .object = id }, &map);
+	put(g, &(struct rs_record){ .op = RS_OP_MMAP, .arg = (uint16_t)open_file, .object = id },
+	    &map);
 	return id;
 }
 
@@ -257,9 +264,15 @@ void gen_write(struct gen *g, uint32_t file, unsigned open_file, uint64_t page, 
 	g->counts.write_pages += count;
 }
 
-void gen_fadvise(struct gen *g, uint32_t file, enum rs_advice advice, uint64_t page, uint64_t count)
+void gen_fadvise(struct gen *g, uint32_t file, unsigned open_file, enum rs_advice advice,
+		 uint64_t page, uint64_t count)
 {
-	put_pages(g, RS_OP_FADVISE, file, advice, page, count);
+	put_pages(g, RS_OP_FADVISE, file, RS_FADVISE_ARG(advice, open_file), page, count);
+}
+
+void gen_open(struct gen *g, uint32_t file, unsigned open_file)
+{
+	put_object(g, RS_OP_OPEN, file, (uint16_t)open_file);
 }
 
 void gen_madvise(struct gen *g, uint32_t region, enum rs_advice advice)

@@ -95,14 +95,14 @@ struct import_file {
 	bool created, used;
 	bool resized; /* it was made or truncated by the trace; now is its size */
 	uint64_t now;
-	uint16_t hint; /* what IMPORT_ADV_HINT becomes, enum rs_advice */
 };
 /*
  * What is known at the end of the input only, put in by import_sink_finish():
- *  - RS_OP_FADVISE with this advice: the file's hint; RS_OP_MADVISE: the hint of file "page";
+ *  - RS_OP_FADVISE with this advice: the open file's hint (import_hint()); RS_OP_MADVISE: that of
+ *    file "page", open file "count";
  *  - RS_OP_MMAP of a file with 0 pages: all of the file.
  */
-#define IMPORT_ADV_HINT UINT16_MAX
+#define IMPORT_ADV_HINT 15u
 
 struct import_thread {
 	uint32_t id;
@@ -136,6 +136,7 @@ struct import {
 	GPtrArray *spools;	/* one an input */
 	GHashTable *file_names; /* name -> index + 1 */
 	GArray *files;		/* struct import_file */
+	GHashTable *hints;	/* file id << 12 | open file -> enum rs_advice + 1 */
 	GHashTable *thread_keys, *process_keys;
 	GArray *threads;	/* struct import_thread */
 	uint32_t nr_processes, thread;
@@ -177,6 +178,9 @@ void import_wait(struct import *, uint64_t pid, uint64_t tid); /* the current on
 void import_put(struct import *, const struct rs_record *, const struct rs_map *);
 void import_put_timed(struct import *, const struct rs_record *, const struct rs_map *);
 uint32_t import_region(struct import *); /* number of a new region */
+
+/* What IMPORT_ADV_HINT becomes for this open file; NORMAL if nothing was said. */
+void import_hint(struct import *, uint32_t file, uint16_t handle, enum rs_advice);
 
 /* A read or write through a descriptor: counted and recorded. False: malformed, why is set. */
 bool import_io(struct import *, uint32_t file, bool write, uint64_t offset, uint64_t length);

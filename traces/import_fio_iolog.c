@@ -33,6 +33,9 @@ struct fio_file {
 	uint64_t end;	/* of its last I/O */
 	uint64_t onward, jumps;
 	uint32_t region, mapped_by; /* engine=mmap: input + 1 that mapped it last */
+	uint32_t opened_by, used_by; /* input + 1 */
+	uint32_t users;
+	uint16_t handle;
 };
 
 struct fio {
@@ -124,9 +127,10 @@ static void put(struct import *im, uint8_t op, uint32_t object, uint32_t page, u
 		import_put_timed(im, &record, NULL);
 }
 
-static uint32_t put_map(struct import *im, uint32_t file, uint32_t prot, uint64_t pages)
+static uint32_t put_map(struct import *im, uint32_t file, uint16_t handle, uint32_t prot,
+			uint64_t pages)
 {
-	struct rs_record record = { .op = RS_OP_MMAP, .object = import_region(im) };
+	struct rs_record record = { .op = RS_OP_MMAP, .arg = handle, .object = import_region(im) };
 	struct rs_map map = { .file = file, .prot = prot | VM_READ | VM_WRITE, .pages = pages };
 
 	import_put(im, &record, &map);
@@ -145,18 +149,18 @@ static void start_job(struct import *im)
 	}
 	import_thread(im, 0, 0);
 	if (!im->input) {
-		fio->own_region = put_map(im, RS_MAP_FILE_NONE, 0, fio->own_pages);
+		fio->own_region = put_map(im, RS_MAP_FILE_NONE, 0, 0, fio->own_pages);
 		put(im, RS_OP_STORE, fio->own_region, 0, fio->own_pages);
 		if (fio->shm_pages)
 			put(im, RS_OP_STORE,
-			    put_map(im, RS_MAP_FILE_NONE, VM_SHARED, fio->shm_pages), 0,
+			    put_map(im, RS_MAP_FILE_NONE, 0, VM_SHARED, fio->shm_pages), 0,
 			    fio->shm_pages);
 	} else if (fio->stonewall) {
 		import_wait(im, job - 1, job - 1);
 	}
 	import_fork(im, job, job);
 	import_thread(im, job, job);
-	fio->buffer_region = put_map(im, RS_MAP_FILE_NONE, 0, BUFFER_PAGES);
+	fio->buffer_region = put_map(im, RS_MAP_FILE_NONE, 0, 0, BUFFER_PAGES);
 }
 
 /* The process's own memory: the I/O buffer and a few pages of data, now and then. */
@@ -200,9 +204,23 @@ static bool header(struct import *im, const char *s, const char *end)
 	return true;
 }
 
+/* Each job opens a file for itself; the number of that open file. */
+static uint16_t handle_of(const struct import *im, uint32_t i)
+{
+	struct fio_file *file = file_at(im->priv, i);
+
+	if (file->used_by != im->input + 1) {
+		file->handle = (uint16_t)MIN(file->users, RS_MAX_HANDLE);
+		file->users++;
+	}
+	file->used_by = im->input + 1;
+	return file->handle;
+}
+
 static void put_advice(struct import *im, uint32_t i, uint16_t advice)
 {
-	struct rs_record record = { .op = RS_OP_FADVISE, .arg = advice,
+	struct rs_record record = { .op = RS_OP_FADVISE,
+				    .arg = RS_FADVISE_ARG(advice, handle_of(im, i)),
 				    .object = import_file_at(im, i)->id };
 
 	import_file_at(im, i)->used = true;
@@ -215,16 +233,25 @@ static void map_file(struct import *im, uint32_t i)
 	struct fio *fio = im->priv;
 	struct fio_file *file = file_at(fio, i);
 	struct rs_record hint = { .op = RS_OP_MADVISE, .arg = IMPORT_ADV_HINT,
-				  .page = import_file_at(im, i)->id };
+				  .page = import_file_at(im, i)->id, .count = handle_of(im, i) };
 
 	if (file->mapped_by == im->input + 1)
 		return;
 	file->mapped_by = im->input + 1;
 	import_file_at(im, i)->used = true;
-	file->region = put_map(im, import_file_at(im, i)->id, VM_SHARED, 0);
+	file->region = put_map(im, import_file_at(im, i)->id, handle_of(im, i), VM_SHARED, 0);
 	hint.object = file->region;
 	if (fio->hint)
 		import_put(im, &hint, NULL);
+}
+
+static void put_reopen(struct import *im, uint32_t i)
+{
+	struct rs_record record = { .op = RS_OP_OPEN, .arg = handle_of(im, i),
+				    .object = import_file_at(im, i)->id };
+
+	import_file_at(im, i)->used = true;
+	import_put_timed(im, &record, NULL);
 }
 
 static void file_op(struct import *im, int op, const char *name, size_t n)
@@ -237,6 +264,9 @@ static void file_op(struct import *im, int op, const char *name, size_t n)
 	file_at(fio, i)->input = im->input + 1;
 	if (op != FIO_OPEN)
 		return;
+	if (file_at(fio, i)->opened_by == im->input + 1)
+		put_reopen(im, i);
+	file_at(fio, i)->opened_by = im->input + 1;
 	if (fio->invalidate)
 		put_advice(im, i, RS_ADV_DONTNEED);
 	if (fio->hint)
@@ -255,7 +285,9 @@ static void put_io(struct import *im, uint32_t i, bool write, uint64_t offset, u
 		return;
 	touch_own(im, length);
 	if (!fio->mmap || last >= IMPORT_MAX_PAGE) {
+		im->open_file = handle_of(im, i);
 		import_io_record(im, i, write, offset, length);
+		im->open_file = 0;
 		return;
 	}
 	map_file(im, i);
@@ -363,10 +395,13 @@ static void fio_input_end(struct import *im)
 	struct fio *fio = im->priv;
 
 	for (guint i = 0; i < fio->files->len; i++) {
-		const struct fio_file *file = file_at(fio, i);
+		struct fio_file *file = file_at(fio, i);
 
-		import_file_at(im, i)->hint =
-			file->onward >= file->jumps ? RS_ADV_SEQUENTIAL : RS_ADV_RANDOM;
+		if (file->used_by != im->input + 1)
+			continue;
+		import_hint(im, i, handle_of(im, i),
+			    file->onward >= file->jumps ? RS_ADV_SEQUENTIAL : RS_ADV_RANDOM);
+		file->onward = file->jumps = file->end = 0;
 	}
 	if (fio->input == im->input + 1 && fio->own_pages)
 		import_exit(im);

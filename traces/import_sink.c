@@ -586,6 +586,7 @@ bool import_sink_open(struct import *im, struct rs_trace_writer *out)
 	im->out = out;
 	im->file_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im->files = g_array_new(FALSE, TRUE, sizeof(struct import_file));
+	im->hints = g_hash_table_new(NULL, NULL);
 	im->thread_keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	im->process_keys = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	im->threads = g_array_new(FALSE, FALSE, sizeof(struct import_thread));
@@ -654,17 +655,39 @@ static const struct import_file *file_by_id(const struct import *im, uint32_t id
 									 &none;
 }
 
+static uint32_t hint_key(uint32_t id, uint32_t handle)
+{
+	return id << 12 | handle;
+}
+
+void import_hint(struct import *im, uint32_t file, uint16_t handle, enum rs_advice advice)
+{
+	g_hash_table_insert(im->hints,
+			    GUINT_TO_POINTER(hint_key(import_file_at(im, file)->id, handle)),
+			    GUINT_TO_POINTER(advice + 1u));
+}
+
+static enum rs_advice hint_of(const struct import *im, uint32_t id, uint32_t handle)
+{
+	guint found = GPOINTER_TO_UINT(
+		g_hash_table_lookup(im->hints, GUINT_TO_POINTER(hint_key(id, handle))));
+
+	return found ? (enum rs_advice)(found - 1) : RS_ADV_NORMAL;
+}
+
 /* Puts in what was not known when the record was made. */
 static void complete(const struct import *im, struct import_spool *spool)
 {
 	struct rs_record *record = &spool->record;
 
 	record->flags = 0;
-	if (record->op == RS_OP_FADVISE && record->arg == IMPORT_ADV_HINT)
-		record->arg = file_by_id(im, record->object)->hint;
+	if (record->op == RS_OP_FADVISE && RS_FADVISE_ADVICE(record->arg) == IMPORT_ADV_HINT)
+		record->arg = RS_FADVISE_ARG(hint_of(im, record->object,
+						     RS_FADVISE_HANDLE(record->arg)),
+					     RS_FADVISE_HANDLE(record->arg));
 	if (record->op == RS_OP_MADVISE && record->arg == IMPORT_ADV_HINT) {
-		record->arg = file_by_id(im, record->page)->hint;
-		record->page = 0;
+		record->arg = (uint16_t)hint_of(im, record->page, record->count);
+		record->page = record->count = 0;
 	}
 	if (record->op == RS_OP_MMAP && !spool->map.pages)
 		spool->map.pages = MAX(file_by_id(im, spool->map.file)->pages, 1);
@@ -712,6 +735,7 @@ void import_sink_free(struct import *im)
 	if (!im->files)
 		return;
 	g_hash_table_destroy(im->file_names);
+	g_hash_table_destroy(im->hints);
 	g_array_free(im->files, TRUE);
 	g_hash_table_destroy(im->thread_keys);
 	g_hash_table_destroy(im->process_keys);

@@ -486,6 +486,9 @@ static void strace_end(struct import *im)
 	g_string_free(st->held, TRUE);
 	g_string_free(st->text, TRUE);
 	g_hash_table_destroy(st->paths);
+	for (guint i = 0; i < st->files->len; i++)
+		if (strace_file(st, i)->free_numbers)
+			g_array_free(strace_file(st, i)->free_numbers, TRUE);
 	g_array_free(st->files, TRUE);
 	if (st->touched)
 		g_hash_table_destroy(st->touched);

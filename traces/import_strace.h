@@ -42,6 +42,7 @@ struct svma {
 	uint64_t base;	     /* page of the region's page 0 */
 	uint64_t pgoff;	     /* file page at base */
 	uint32_t region, file;
+	struct sofd *ofd; /* what was mapped; NULL: anonymous */
 	uint8_t prot;
 	bool shared, untouched; /* untouched: the model has yet to touch it */
 };
@@ -67,6 +68,8 @@ struct sofd {
 	uint64_t offset;
 	uint16_t number; /* rs_record.arg: one a description */
 	bool append, direct;
+	bool stale;	 /* its number belonged to another one, and the trace does not know */
+	struct strace *st;
 };
 
 struct sfd {
@@ -94,7 +97,9 @@ struct stask {
 struct sfile {
 	uint64_t size; /* bytes, when a stat call said so */
 	bool known;
-	unsigned nr_maps, opens;
+	unsigned nr_maps;
+	unsigned nr_numbers;	/* of open files, given out so far */
+	GArray *free_numbers; /* uint16_t, of those that were closed; NULL = none */
 };
 
 struct strace {
@@ -155,6 +160,11 @@ bool strace_switch(struct import *, struct stask *);
 void strace_files_call(struct import *, struct stask *, const struct scall *);
 uint32_t strace_path_file(struct import *, const struct stask *, const char *path, size_t n);
 struct sofd *strace_fd(struct import *, const struct stask *, const struct scall *, unsigned arg);
+/* A new open file description, without a reference. */
+struct sofd *strace_ofd_new(struct import *, uint32_t file);
+void strace_ofd_put(struct sofd *);
+/* rs_record.arg of what is done through it. The trace's thread is the task's. */
+uint16_t strace_ofd_number(struct import *, struct sofd *);
 void strace_fds_exec(struct sfds *);
 struct sfds *strace_fds_new(void);
 struct sfds *strace_fds_copy(const struct sfds *);

@@ -13,17 +13,30 @@
 
 /* ---- descriptor tables ---- */
 
-static void ofd_put(struct sofd *ofd)
+static void ofd_free(struct sofd *ofd)
+{
+	struct sfile *file;
+
+	if (ofd->file != STRACE_NO_FILE) {
+		file = strace_file(ofd->st, ofd->file);
+		if (!file->free_numbers)
+			file->free_numbers = g_array_new(FALSE, FALSE, sizeof(uint16_t));
+		g_array_append_val(file->free_numbers, ofd->number);
+	}
+	g_free(ofd);
+}
+
+void strace_ofd_put(struct sofd *ofd)
 {
 	if (!--ofd->refs)
-		g_free(ofd);
+		ofd_free(ofd);
 }
 
 static void fd_free(void *data)
 {
 	struct sfd *fd = data;
 
-	ofd_put(fd->ofd);
+	strace_ofd_put(fd->ofd);
 	g_free(fd);
 }
 
@@ -42,7 +55,7 @@ static void fds_set(struct sfds *fds, uint64_t number, struct sofd *ofd, bool cl
 
 	if (number >= STRACE_MAX_FDS) {
 		if (!ofd->refs)
-			g_free(ofd);
+			ofd_free(ofd);
 		return;
 	}
 	fd = g_new(struct sfd, 1);
@@ -85,15 +98,41 @@ void strace_fds_exec(struct sfds *fds)
 	g_hash_table_foreach_remove(fds->table, is_cloexec, NULL);
 }
 
-static struct sofd *ofd_new(struct import *im, uint32_t file)
+/* Numbers of open files are used again, since each costs the simulator memory. */
+struct sofd *strace_ofd_new(struct import *im, uint32_t file)
 {
 	struct strace *st = im->priv;
 	struct sofd *ofd = g_new0(struct sofd, 1);
+	struct sfile *f;
 
+	ofd->st = st;
 	ofd->file = file;
-	if (file != STRACE_NO_FILE)
-		ofd->number = (uint16_t)(strace_file(st, file)->opens++ % 8);
+	if (file == STRACE_NO_FILE)
+		return ofd;
+	f = strace_file(st, file);
+	if (f->free_numbers && f->free_numbers->len) {
+		ofd->number = g_array_index(f->free_numbers, uint16_t, f->free_numbers->len - 1);
+		g_array_set_size(f->free_numbers, f->free_numbers->len - 1);
+		ofd->stale = true;
+	} else {
+		/* More at once share the last one. */
+		ofd->number = (uint16_t)MIN(f->nr_numbers, RS_MAX_HANDLE);
+		f->nr_numbers++;
+	}
 	return ofd;
+}
+
+uint16_t strace_ofd_number(struct import *im, struct sofd *ofd)
+{
+	struct rs_record record = { .op = RS_OP_OPEN, .arg = ofd->number };
+
+	if (ofd->stale) {
+		ofd->stale = false;
+		import_file_at(im, ofd->file)->used = true;
+		record.object = import_file_at(im, ofd->file)->id;
+		import_put_timed(im, &record, NULL);
+	}
+	return ofd->number;
 }
 
 /* ---- paths ---- */
@@ -258,7 +297,7 @@ struct sofd *strace_fd(struct import *im, const struct stask *task, const struct
 	file = *whole == '/' ? file_number(im, whole) : STRACE_NO_FILE;
 	g_free(whole);
 	if (!fd || fd->ofd->file != file) {
-		fds_set(task->fds, number, ofd_new(im, file), false);
+		fds_set(task->fds, number, strace_ofd_new(im, file), false);
 		fd = g_hash_table_lookup(task->fds->table, GUINT_TO_POINTER((guint)number));
 	}
 	return fd->ofd;
@@ -310,7 +349,7 @@ static void opened(struct import *im, struct stask *task, const struct scall *c,
 		       file_number(im, path) :
 		       STRACE_NO_FILE;
 	g_free(path);
-	ofd = ofd_new(im, file);
+	ofd = strace_ofd_new(im, file);
 	ofd->append = scall_has(c, flags, "O_APPEND");
 	ofd->direct = scall_has(c, flags, "O_DIRECT");
 	fds_set(task->fds, c->result, ofd, scall_has(c, flags, "O_CLOEXEC"));
@@ -358,7 +397,7 @@ static void transfer(struct import *im, struct stask *task, const struct scall *
 	}
 	if (!strace_switch(im, task))
 		return;
-	im->open_file = ofd->number;
+	im->open_file = strace_ofd_number(im, ofd);
 	import_io(im, ofd->file, write, offset, c->result);
 	im->open_file = 0;
 }
@@ -472,7 +511,7 @@ static void advised(struct import *im, struct stask *task, const struct scall *c
 			continue;
 		import_file_at(im, ofd->file)->used = true;
 		record.object = import_file_at(im, ofd->file)->id;
-		record.arg = advices[i].advice;
+		record.arg = RS_FADVISE_ARG(advices[i].advice, strace_ofd_number(im, ofd));
 		record.page = end || first ? (uint32_t)first : 0;
 		record.count = end ? (uint32_t)(end - first) :
 			       first ? UINT32_MAX - (uint32_t)first : 0;
@@ -508,7 +547,7 @@ static void other_descriptor(struct import *im, struct stask *task, const struct
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(makers); i++)
 		if (scall_is(c, makers[i]))
-			fds_set(task->fds, c->result, ofd_new(im, STRACE_NO_FILE), false);
+			fds_set(task->fds, c->result, strace_ofd_new(im, STRACE_NO_FILE), false);
 	if ((!scall_is(c, "pipe") && !scall_is(c, "pipe2")) || !c->nr_args)
 		return;
 	p = c->arg[0];
@@ -518,9 +557,9 @@ static void other_descriptor(struct import *im, struct stask *task, const struct
 	if (!p || !text_word(&p, c->arg_end[0], ", ") || !text_u64(&p, c->arg_end[0], &second))
 		return;
 	if (first < STRACE_MAX_FDS)
-		fds_set(task->fds, first, ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
+		fds_set(task->fds, first, strace_ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
 	if (second < STRACE_MAX_FDS)
-		fds_set(task->fds, second, ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
+		fds_set(task->fds, second, strace_ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
 }
 
 static void closed(struct stask *task, const struct scall *c)

@@ -50,15 +50,19 @@ static struct svma *vma_at(const struct smm *mm, guint i)
 static void vma_drop(struct strace *st, const struct svma *vma)
 {
 	region_put(st, vma->region);
-	if (vma->file != STRACE_NO_FILE)
-		strace_file(st, vma->file)->nr_maps--;
+	if (vma->file == STRACE_NO_FILE)
+		return;
+	strace_file(st, vma->file)->nr_maps--;
+	strace_ofd_put(vma->ofd);
 }
 
 static void vma_keep(struct strace *st, const struct svma *vma)
 {
 	region_get(st, vma->region);
-	if (vma->file != STRACE_NO_FILE)
-		strace_file(st, vma->file)->nr_maps++;
+	if (vma->file == STRACE_NO_FILE)
+		return;
+	strace_file(st, vma->file)->nr_maps++;
+	vma->ofd->refs++;
 }
 
 struct smm *strace_mm_new(uint64_t leader)
@@ -164,6 +168,7 @@ static void mm_unmap(struct import *im, struct smm *mm, uint64_t start, uint64_t
 struct request {
 	uint64_t start, pages, pgoff;
 	uint32_t file;
+	struct sofd *ofd; /* of the file */
 	uint8_t prot;
 	bool shared, stack, touch;
 };
@@ -192,6 +197,7 @@ static struct svma *mm_map(struct import *im, struct smm *mm, const struct reque
 			    .base = r->start,
 			    .pgoff = r->pgoff,
 			    .file = r->file,
+			    .ofd = r->ofd,
 			    .prot = r->prot,
 			    .shared = r->shared,
 			    .untouched = r->touch };
@@ -219,6 +225,7 @@ static struct svma *mm_map(struct import *im, struct smm *mm, const struct reque
 		vma.end = r->start + map.pages;
 		import_file_at(im, r->file)->used = true;
 		map.file = import_file_at(im, r->file)->id;
+		record.arg = strace_ofd_number(im, r->ofd);
 	}
 	vma.region = region_new(im);
 	vma_keep(st, &vma);
@@ -269,6 +276,7 @@ static void mapped(struct import *im, struct stask *task, const struct scall *c)
 			return;
 		}
 		r.file = ofd->file;
+		r.ofd = ofd;
 	}
 	r.shared = scall_has(c, 3, "MAP_SHARED") || scall_has(c, 3, "MAP_SHARED_VALIDATE");
 	/* Shared anonymous memory and stacks of threads are only partly used. */
@@ -313,7 +321,7 @@ static void protected(struct import *im, struct stask *task, const struct scall 
 		uint64_t from = MAX(start, vma->start), to = MIN(end, vma->end);
 		struct request r = { .start = from, .pages = to - from,
 				     .pgoff = whole.pgoff + (from - whole.base),
-				     .file = whole.file, .prot = prot, .shared = whole.shared };
+				     .file = whole.file, .ofd = whole.ofd, .prot = prot, .shared = whole.shared };
 
 		if (whole.prot == prot)
 			continue;
@@ -350,6 +358,7 @@ static void remapped(struct import *im, struct stask *task, const struct scall *
 		const struct svma *vma = vma_at(mm, i);
 
 		r.file = vma->file;
+		r.ofd = vma->ofd;
 		r.pgoff = vma->file == STRACE_NO_FILE ? 0 : vma->pgoff + (start - vma->base);
 		r.prot = vma->prot;
 		r.shared = vma->shared;
@@ -363,7 +372,14 @@ static void remapped(struct import *im, struct stask *task, const struct scall *
 		mm_unmap(im, mm, start + r.pages, start + pages_of(old_length));
 		return;
 	} else {
+		/* The mapping that moves may be the last that holds the open file. */
+		if (r.ofd)
+			r.ofd->refs++;
 		mm_unmap(im, mm, start, start + pages_of(old_length));
+		mm_map(im, mm, &r);
+		if (r.ofd)
+			strace_ofd_put(r.ofd);
+		return;
 	}
 	if (r.pages)
 		mm_map(im, mm, &r);
@@ -448,6 +464,21 @@ void strace_mm_call(struct import *im, struct stask *task, const struct scall *c
 		advised(im, task, c);
 }
 
+/* exec() opens the file anew, so faults of each process begin with fresh read-ahead state. */
+static uint64_t map_program(struct import *im, struct smm *mm, uint32_t file, uint64_t start)
+{
+	struct request r = { .start = start, .pages = import_file_at(im, file)->pages,
+			     .file = file, .prot = VM_READ | VM_EXEC, .touch = true };
+
+	if (!r.pages)
+		r.pages = UNKNOWN_EXEC_PAGES;
+	r.ofd = strace_ofd_new(im, file);
+	r.ofd->refs++;
+	mm_map(im, mm, &r);
+	strace_ofd_put(r.ofd);
+	return r.pages;
+}
+
 /*
  * The program's file is executable and private; behind it lie its data and bss, of which the log
  * says nothing: a sixteenth of the file's size (cc1 of gcc 12 has 5 %, make 10 %).
@@ -459,30 +490,20 @@ void strace_mm_exec(struct import *im, struct stask *task, uint32_t file)
 	struct request r = { .start = STACK_END - STACK_PAGES, .pages = STACK_PAGES,
 			     .file = STRACE_NO_FILE, .prot = VM_READ | VM_WRITE, .stack = true };
 	struct svma *stack = mm_map(im, mm, &r);
+	uint64_t pages;
 
 	if (stack)
 		put_range(im, RS_OP_STORE, 0, stack, stack->end - 6, stack->end);
 	if (file == STRACE_NO_FILE)
 		return;
-	r = (struct request){ .start = EXEC_PAGE, .file = file, .prot = VM_READ | VM_EXEC,
+	pages = map_program(im, mm, file, EXEC_PAGE);
+	r = (struct request){ .start = EXEC_PAGE + pages,
+			      .pages = (pages + DATA_SHARE - 1) / DATA_SHARE,
+			      .file = STRACE_NO_FILE,
+			      .prot = VM_READ | VM_WRITE,
 			      .touch = true };
-	r.pages = import_file_at(im, file)->pages;
-	if (!r.pages)
-		r.pages = UNKNOWN_EXEC_PAGES;
 	mm_map(im, mm, &r);
-	r.start += r.pages;
-	r.pages = (r.pages + DATA_SHARE - 1) / DATA_SHARE;
-	r.file = STRACE_NO_FILE;
-	r.prot = VM_READ | VM_WRITE;
-	mm_map(im, mm, &r);
-	r.prot = VM_READ | VM_EXEC;
 	file = strace_path_file(im, task, linker, strlen(linker));
-	if (file == STRACE_NO_FILE)
-		return;
-	r.file = file;
-	r.start = LINKER_PAGE;
-	r.pages = import_file_at(im, file)->pages;
-	if (!r.pages)
-		r.pages = UNKNOWN_EXEC_PAGES;
-	mm_map(im, mm, &r);
+	if (file != STRACE_NO_FILE)
+		map_program(im, mm, file, LINKER_PAGE);
 }

@@ -134,6 +134,24 @@ static void opening_drops_and_advises(void **state)
 	gentrace_free(t);
 }
 
+/* Two jobs on one file open it each; a hint is for the job's own open file. */
+static void jobs_on_one_file_have_a_hint_each(void **state)
+{
+	struct gentrace *t = gentrace_with("[global]\nfilename=/f\nsize=64k\nbs=4k\ninvalidate=0\n"
+					   "[a]\nrw=read\n[b]\nrw=randread\n", no_own);
+	unsigned first = 0, second = 0;
+
+	for (unsigned i = 0; i < t->records->len; i++) {
+		const struct rs_record *r = gentrace_at(t, i);
+
+		first += r->op == RS_OP_FADVISE && r->arg == RS_FADVISE_ARG(RS_ADV_SEQUENTIAL, 0);
+		second += r->op == RS_OP_FADVISE && r->arg == RS_FADVISE_ARG(RS_ADV_RANDOM, 1);
+	}
+	assert_int_equal(first, 1);
+	assert_int_equal(second, 1);
+	gentrace_free(t);
+}
+
 static void jobs_are_processes_and_thread_jobs_are_not(void **state)
 {
 	struct gentrace *t = gentrace("[global]\nsize=16k\nbs=4k\n[a]\nnumjobs=3\n[b]\nthread\n");
@@ -286,6 +304,7 @@ int main(void)
 		cmocka_unit_test(mmap_engine_touches_through_the_page_table),
 		cmocka_unit_test(direct_io_is_counted_but_touches_nothing),
 		cmocka_unit_test(opening_drops_and_advises),
+		cmocka_unit_test(jobs_on_one_file_have_a_hint_each),
 		cmocka_unit_test(jobs_are_processes_and_thread_jobs_are_not),
 		cmocka_unit_test(stonewall_waits_for_all_before_it),
 		cmocka_unit_test(mixed_jobs_have_their_share_of_reads),

@@ -257,6 +257,50 @@ static void two_iologs_are_two_processes_merged_by_time(void **state)
 	outcome_done(&o);
 }
 
+static void two_iologs_of_one_file_have_a_hint_each(void **state)
+{
+	static const char *const with[] = { "own_pages=0", "invalidate=0", NULL };
+	char *a = write_temp("fio version 3 iolog\n1 /f add\n1 /f open\n5 /f read 0 4096\n"
+			     "9 /f read 4096 4096\n");
+	char *b = write_temp("fio version 3 iolog\n1 /f add\n1 /f open\n7 /f read 40960 4096\n"
+			     "8 /f read 8192 4096\n");
+	const char *paths[] = { a, b, NULL };
+	struct import_options options = { .paths = paths, .with = with };
+	struct outcome o = import_options_run(&options);
+
+	assert_no_error(o.error);
+	assert_non_null(strstr(o.text, "fadvise /f sequential\n"));
+	assert_non_null(strstr(o.text, "fadvise /f random #1\n"));
+	assert_non_null(strstr(o.text, "r /f 0 1\n"));
+	assert_non_null(strstr(o.text, "r /f 10 1 #1\n"));
+	g_unlink(a);
+	g_unlink(b);
+	g_free(a);
+	g_free(b);
+	outcome_done(&o);
+}
+
+static void strace_opens_a_file_anew_under_a_number_that_is_free(void **state)
+{
+	static const char *const with[] = { "time=0", NULL };
+	const char *text = "10 openat(AT_FDCWD, \"/f\", O_RDONLY) = 3\n"
+			   "10 openat(AT_FDCWD, \"/f\", O_RDONLY) = 4\n"
+			   "10 fadvise64(4, 0, 0, POSIX_FADV_RANDOM) = 0\n"
+			   "10 read(4, \"x\", 4096) = 4096\n"
+			   "10 read(3, \"x\", 4096) = 4096\n"
+			   "10 close(4) = 0\n"
+			   "10 openat(AT_FDCWD, \"/f\", O_RDONLY) = 4\n"
+			   "10 read(4, \"x\", 4096) = 4096\n";
+	struct import_options options = { .memory = text, .memory_size = strlen(text),
+					  .with = with };
+	struct outcome o = import_options_run(&options);
+
+	assert_no_error(o.error);
+	assert_string_equal(o.text, "file /f 1\nt 10.10 10\nfadvise /f random #1\nr /f 0 1 #1\n"
+				    "r /f 0 1\nopen /f #1\nr /f 0 1 #1\n");
+	outcome_done(&o);
+}
+
 static void strace_follows_offsets_forks_and_truncation(void **state)
 {
 	static const char *const with[] = { "time=0", NULL };
@@ -395,6 +439,8 @@ int main(void)
 		cmocka_unit_test(addresses_of_the_kernel_half_are_counted_but_make_no_record),
 		cmocka_unit_test(too_many_blocks_of_addresses_are_a_clear_error),
 		cmocka_unit_test(two_iologs_are_two_processes_merged_by_time),
+		cmocka_unit_test(two_iologs_of_one_file_have_a_hint_each),
+		cmocka_unit_test(strace_opens_a_file_anew_under_a_number_that_is_free),
 		cmocka_unit_test(strace_follows_offsets_forks_and_truncation),
 		cmocka_unit_test(strace_joins_lines_around_attach_messages),
 		cmocka_unit_test(strace_time_of_day_passes_midnight),

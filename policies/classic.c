@@ -150,7 +150,10 @@ static void add_stat(struct rs_scan *sc, const struct rs_reclaim_stat *s, enum r
 		sc->nr.file_taken += taken;
 }
 
-/* Pages freed of up to nr scanned. Kernel: shrink_inactive_list(). */
+/*
+ * Pages freed of up to nr scanned. Kernel: shrink_inactive_list().
+ * Differs: nobody waits because too many pages are isolated.
+ */
 static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type type, uint64_t nr, struct rs_scan *sc)
 {
 	struct rs_isolated list = { 0 };

@@ -2,6 +2,7 @@
 /*
  * charge.c - charging a page to its group: the CPU's stock, the counters, reclaim at the limit,
  * the group's OOM. Kernel: mm/memcontrol.c try_charge_memcg().
+ * Differs: a killed task charges by force at once; stocks of other CPUs are drained at once.
  */
 #include "sim/engine/engine.h"
 

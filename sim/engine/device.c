@@ -3,6 +3,7 @@
  * device.c - where swap and files lie: channels, latency and bandwidth. The time of completion is
  * known at submission. `null` is asynchronous for the kernel and free; `zram` works in the
  * caller's time.
+ * Differs: no I/O scheduler; requests are those of the plug or of one read-ahead window.
  */
 #include "sim/engine/engine.h"
 

@@ -151,7 +151,10 @@ void file_read(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, 
 	}
 }
 
-/* Whole pages: nothing has to be read first. write() does not mark pages accessed. */
+/*
+ * write() does not mark pages accessed. Kernel: mm/filemap.c generic_perform_write().
+ * Differs: whole pages are written, so nothing has to be read first.
+ */
 void file_write(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, uint32_t n)
 {
 	file_grow(&ctx->m.file[id], page + n);

@@ -2,7 +2,8 @@
 /*
  * readahead.c - windows of file read-ahead, for read() and for mapped files.
  * Kernel: mm/readahead.c ondemand_readahead() (6.1), page_cache_sync_ra(), page_cache_async_ra()
- * (6.12); mm/filemap.c do_sync_mmap_readahead(). Differs: order-0 folios only.
+ * (6.12); mm/filemap.c do_sync_mmap_readahead(). Differs: order-0 folios only; a read larger than
+ * the window does not widen it to the device's optimal size.
  */
 #include "sim/engine/engine.h"
 

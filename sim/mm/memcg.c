@@ -155,6 +155,10 @@ bool memcg_is_descendant(const struct machine *m, uint16_t memcg, uint16_t root)
 	return false;
 }
 
+/*
+ * Kernel: mm/memcontrol.c memcg_rstat_updated().
+ * Differs: one counter for all CPUs.
+ */
 void memcg_stat_updated(struct machine *m, uint64_t units)
 {
 	m->stat_updates += units;
@@ -197,8 +201,9 @@ void memcg_flush_stats(struct machine *m)
 
 /*
  * Effective protection of every group below root, from the top down.
- * Kernel: mm/page_counter.c page_counter_calculate_protection(), effective_protection(), without
- * memory_recursiveprot. Usage stands for itself; a parent's protection is shared in proportion.
+ * Usage stands for itself; a parent's protection is shared in proportion.
+ * Kernel: mm/page_counter.c page_counter_calculate_protection(), effective_protection().
+ * Differs: as mounted without memory_recursiveprot.
  */
 void memcg_update_protection(struct machine *m, uint16_t root)
 {

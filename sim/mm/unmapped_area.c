@@ -5,7 +5,7 @@
  */
 #include "sim/mm/machine.h"
 
-/* x86-64 without randomisation: 128 MiB below the top of user space. Kernel: mmap_base(). */
+/* x86-64: 128 MiB below the top of user space. Kernel: mmap_base(). Differs: no randomisation. */
 #define MMAP_BASE (0x7ffff7fff000ull >> RS_PAGE_SHIFT)
 #define MMAP_MIN 16ull
 

@@ -4,9 +4,9 @@
  * --kernel and --memory.
  */
 #include "tools/scenario_options.h"
-
 #include "sim/base/config.h"
 #include "sim/base/units.h"
+#include "tools/simulate.h"
 
 #include <reclaimsim/trace_stats.h>
 
@@ -42,6 +42,13 @@ static bool count_footprint(GError **error)
 	if (!trace_path || !strcmp(trace_path, "-")) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
 			    "a share of the trace's footprint needs the trace as a file");
+		return false;
+	}
+	if (simulate_is_spec(trace_path)) {
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+			    "%s: the footprint of a load is not known before it is generated, "
+			    "see \"reclaimsim trace gen --help\"",
+			    trace_path);
 		return false;
 	}
 	trace = rs_trace_open(trace_path, error);

@@ -35,7 +35,7 @@ static bool run_policy(const char *path, const struct rs_scenario *scenario, con
 }
 
 /* A JSON object, not a trace: the description of a load, to be generated with the run's seed. */
-static bool is_spec(const char *path)
+bool simulate_is_spec(const char *path)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
 	int c = ' ';
@@ -78,7 +78,7 @@ char *simulate_observed(const char *trace, const struct rs_scenario *scenario, c
 	char *generated = NULL, *text = NULL;
 	bool ok = true;
 
-	if (is_spec(trace)) {
+	if (simulate_is_spec(trace)) {
 		generated = generate(trace, scenario, error);
 		trace = generated;
 		ok = generated != NULL;

@@ -16,6 +16,8 @@
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error);
 
+/* Is it such a spec? */
+bool simulate_is_spec(const char *path);
 /* The same with somebody looking on, see tools/observe.h. */
 struct observing;
 char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,

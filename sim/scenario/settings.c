@@ -179,8 +179,6 @@ static const struct setting table[] = {
 	S("sample_ns", MACHINE(sample_ns), SET_TIME, 0, 0, 1000 * SECOND,
 	  "period at which counters go into the result (\"samples\"), for plots over time; 0: "
 	  "never"),
-	S("mmap_base_offset", MACHINE(mmap_base_offset), SET_PAGES, 0, 0, INT64_C(1) << 32,
-	  "pages mapped above the trace's first region: decides which regions share a page table"),
 	S("memcg.stat_flush_period_ns", MACHINE(stat_flush_period_ns), SET_TIME, 2 * SECOND, 1000,
 	  1000 * SECOND, "period of the worker that flushes memcg statistics"),
 	S("memcg.stat_flush_phase_ns", MACHINE(stat_flush_phase_ns), SET_TIME, 2 * SECOND, 0,

@@ -185,7 +185,7 @@ static void the_highest_hole_that_fits_is_taken(void **state)
 
 static void what_is_mapped_above_counts_as_an_offset(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("mmap_base_offset", "1000"));
+	struct bare *b = bare_new("6.12", SETTINGS("mm.mmap_base_offset", "1000"));
 	struct mm *mm = mm_new(&b->m, 0);
 
 	assert_int_equal(place(b, mm, anon(10)), BASE - 1010);

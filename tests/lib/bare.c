@@ -44,5 +44,5 @@ struct rs_vma *bare_map(struct bare *b, struct mm *mm, uint64_t start, uint64_t 
 {
 	const struct rs_map map = { .file = RS_MAP_FILE_NONE, .prot = prot, .pages = pages };
 
-	return mm_map(&b->m, mm, start, &map);
+	return mm_map(&b->m, mm, start, &map, 0);
 }

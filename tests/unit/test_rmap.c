@@ -53,7 +53,7 @@ static void a_private_file_vma_is_in_its_files_set_and_its_family(void **state)
 	uint32_t family;
 
 	machine_define_file(&b->m, 3, 100, true, NULL);
-	vma = mm_map(&b->m, mm, 100, &map);
+	vma = mm_map(&b->m, mm, 100, &map, 0);
 	family = vma->cow_anon_vma = anon_vma_new(&b->m);
 	vma_set_add(&b->m.anon_vma[family].vmas, vma);
 	mm_split(&b->m, mm, 104, 110);

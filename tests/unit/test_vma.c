@@ -18,7 +18,7 @@ static uint64_t place(struct bare *b, struct mm *mm, struct rs_map map)
 	uint64_t at = mm_unmapped_area(&b->m, mm, &map);
 
 	if (at)
-		mm_map(&b->m, mm, at, &map);
+		mm_map(&b->m, mm, at, &map, 0);
 	return at;
 }
 
@@ -65,12 +65,12 @@ static void file_neighbours_merge_only_where_the_file_goes_on(void **state)
 	struct rs_map map = { .file = 0, .prot = VM_READ, .pages = 10, .pgoff = 5 };
 
 	machine_define_file(&b->m, 0, 100, true, NULL);
-	mm_map(&b->m, mm, 100, &map);
+	mm_map(&b->m, mm, 100, &map, 0);
 	map.pgoff = 15;
-	mm_map(&b->m, mm, 110, &map);
+	mm_map(&b->m, mm, 110, &map, 0);
 	assert_int_equal(mm->pub.nr_vmas, 1);
 	map.pgoff = 26;
-	mm_map(&b->m, mm, 120, &map);
+	mm_map(&b->m, mm, 120, &map, 0);
 	assert_int_equal(mm->pub.nr_vmas, 2);
 	assert_int_equal(b->m.file[0].vmas.nr, 2);
 	bare_free(b);
@@ -109,7 +109,7 @@ static void a_split_keeps_offsets_and_merges_back(void **state)
 	const struct rs_map map = { .file = 0, .prot = VM_READ, .pages = 30, .pgoff = 7 };
 
 	machine_define_file(&b->m, 0, 100, true, NULL);
-	mm_map(&b->m, mm, 200, &map);
+	mm_map(&b->m, mm, 200, &map, 0);
 	mm_split(&b->m, mm, 210, 220);
 	assert_int_equal(mm->pub.nr_vmas, 3);
 	assert_vma(mm, 1, 210, 220);

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-static char *baseline_path, *junit_path, *tap_path, *markdown_path, *json_path, *only, *jobs_text;
+static char *baseline_path, *junit_path, *tap_path, *markdown_path, *json_path, *only, *jobs_text, *color;
 static gboolean update, strict, bisect, quiet;
 
 static const GOptionEntry options[] = {
@@ -34,6 +34,8 @@ static const GOptionEntry options[] = {
 	{ "jobs", 'j', 0, G_OPTION_ARG_STRING, &jobs_text, "runs at once (default: one a CPU)",
 	  "N" },
 	{ "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "no progress", NULL },
+	{ "color", 0, 0, G_OPTION_ARG_STRING, &color,
+	  "auto (on a terminal, unless NO_COLOR is set; the default), always or never", "WHEN" },
 	PROGRESS_OPTION,
 	{ 0 },
 };
@@ -410,7 +412,8 @@ static int run_suite(const char *path)
 
 	if (suite && !where)
 		where = suite->baseline;
-	if (suite && parse_parallel(jobs_text, &parallel, &error)) {
+	if (suite && command_color(color, &verdicts_color, &error) &&
+	    parse_parallel(jobs_text, &parallel, &error)) {
 		if (update && !where)
 			g_set_error(&error, RS_ERROR, RS_ERROR_USAGE,
 				    "--update: neither the suite nor --baseline names a file");

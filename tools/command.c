@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 /* For messages: the name of the command that runs. */
 static char current[64] = "";
@@ -57,6 +58,21 @@ void command_warn(const char *format, ...)
 	va_end(args);
 	print_message("warning: ", text);
 	g_free(text);
+}
+
+bool command_color(const char *when, bool *ret, GError **error)
+{
+	const char *no_color = g_getenv("NO_COLOR");
+
+	*ret = !g_strcmp0(when, "always");
+	if (*ret || !g_strcmp0(when, "never"))
+		return true;
+	if (when && strcmp(when, "auto")) {
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "--color %s: auto, always or never", when);
+		return false;
+	}
+	*ret = isatty(STDOUT_FILENO) && !(no_color && *no_color) && g_strcmp0(g_getenv("TERM"), "dumb");
+	return true;
 }
 
 static void print_table(const struct rs_command *const *table)

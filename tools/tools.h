@@ -57,6 +57,12 @@ extern char **command_rest;
 /* The running command's name for messages: "run", "trace import". */
 const char *command_name(void);
 
+/*
+ * --color WHEN for text on standard output. auto (or NULL): a terminal that is not "dumb", unless
+ * NO_COLOR is set and not empty.
+ */
+bool command_color(const char *when, bool *ret, GError **error);
+
 /* ---- output: standard output, or a file that appears only when it is complete ---- */
 struct output;
 /* path NULL or "-": standard output. */

@@ -15,6 +15,13 @@ static const char *const words[] = {
 	[VERDICT_NEW] = "NEW",	 [VERDICT_ERROR] = "ERROR",
 };
 
+/* Green, yellow, red; the word says the same. */
+static const char *const colors[] = {
+	[VERDICT_PASS] = "\033[32m",  [VERDICT_IMPROVED] = "\033[32m", [VERDICT_FAIL] = "\033[31m",
+	[VERDICT_NEW] = "\033[33m", [VERDICT_ERROR] = "\033[31m",
+};
+bool verdicts_color;
+
 struct verdict *verdict_new(GPtrArray *verdicts, enum verdict_kind kind, const char *scenario,
 			    const char *what, char *detail)
 {
@@ -68,7 +75,8 @@ static void print_text(const GPtrArray *verdicts, FILE *stream)
 	for (guint i = 0; i < verdicts->len; i++) {
 		const struct verdict *v = g_ptr_array_index(verdicts, i);
 
-		fprintf(stream, "%-6s %s: %s\n", words[v->kind], v->scenario, v->what);
+		fprintf(stream, "%s%-6s%s %s: %s\n", verdicts_color ? colors[v->kind] : "", words[v->kind],
+			verdicts_color ? "\033[0m" : "", v->scenario, v->what);
 		if (v->kind != VERDICT_PASS)
 			fprintf(stream, "       %s\n", v->detail);
 	}

@@ -36,6 +36,7 @@ enum verdict_format {
 	VERDICTS_JUNIT,
 	VERDICTS_JSON
 };
+extern bool verdicts_color; /* of VERDICTS_TEXT */
 void verdicts_print(const GPtrArray *verdicts, const char *suite, enum verdict_format format,
 		    FILE *stream);
 

@@ -6,6 +6,20 @@ suite=$source_dir/tools/suites/reclaim.json
 
 expect 0 " pass" "$reclaimsim" check "$suite" --quiet --junit good.xml
 
+# --- colour: only when asked for, or on a terminal without NO_COLOR ---
+colored()
+{
+	"$@" | grep -q "$(printf '\033')"
+}
+check="$reclaimsim check $suite --quiet --only key-value"
+colored $check --color=always || fail "no colour with --color=always"
+if command -v script >/dev/null; then
+	export TERM=xterm
+	colored script -qec "$check" /dev/null || fail "no colour on a terminal"
+	colored env NO_COLOR=1 script -qec "$check" /dev/null && fail "colour in spite of NO_COLOR"
+fi
+expect 2 "--color red: auto, always or never" $check --color=red
+
 # --- one tolerance tightened: exit 1 ---
 mkdir copy
 sed -e "s,\"\.\./\.\./,\"$source_dir/,; s/+- 5%/+- 0.01%/" "$suite" >copy/suite.json

@@ -111,6 +111,8 @@ struct rs_vma {
 	/* Swap read-ahead of this VMA. Kernel: vma->swap_readahead_info. */
 	uint64_t ra_addr;
 	uint32_t ra_win, ra_hits;
+	/* Per-VMA lock: faults inside, and the mark of a writer (engine/vma_lock.c). */
+	uint32_t vm_lock_readers, vm_lock_seq;
 };
 
 /* An address space. Kernel: struct mm_struct. */

@@ -111,18 +111,18 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 
 static void fault_record(struct rs_ctx *ctx, struct task *t, struct segment *s)
 {
-	const struct rs_record *r = s->records + s->pos;
-	struct region *region = find_region(t->mm, r);
+	/* The records may move while the fault sleeps. */
+	const struct rs_record r = s->records[s->pos];
 
-	if (!region) {
+	if (!find_region(t->mm, &r)) {
 		no_region(ctx);
 		return;
 	}
 	/* A huge mapping serves the access itself; otherwise the hit loop tries again. */
-	if (!handle_fault(ctx, region, (uint64_t)r->page + s->sub, r->op == RS_OP_STORE))
+	if (!handle_fault(ctx, r.object, (uint64_t)r.page + s->sub, r.op == RS_OP_STORE))
 		return;
 	advance(ctx, t, 1);
-	if (++s->sub == r->count) {
+	if (++s->sub == r.count) {
 		s->sub = 0;
 		s->pos++;
 		ctx->nr_ops++;
@@ -131,19 +131,24 @@ static void fault_record(struct rs_ctx *ctx, struct task *t, struct segment *s)
 
 static void sleep_until(struct rs_ctx *ctx, ns_t when)
 {
-	if (when > ctx->cur->now)
-		task_sleep(ctx, when - ctx->cur->now, WAIT_SLEEP, "its time");
+	if (when <= ctx->cur->now)
+		return;
+	ctx->cur->killable = true;
+	task_sleep(ctx, when - ctx->cur->now, WAIT_SLEEP, "its time");
+	ctx->cur->killable = false;
 }
 
 static void wait_thread(struct rs_ctx *ctx, struct task *t, uint32_t thread)
 {
 	struct task *other = thread < ctx->nr_threads ? ctx->thread[thread].task : NULL;
 
+	t->killable = true;
 	while (other && other != t && other->state != TASK_DEAD && !t->killed) {
 		t->wait_thread = other;
 		task_wait(ctx, WAIT_THREAD, "another thread");
 		t->wait_thread = NULL;
 	}
+	t->killable = false;
 }
 
 static void io_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
@@ -167,17 +172,16 @@ static void compute(struct rs_ctx *ctx, struct task *t, ns_t ns)
 	}
 }
 
-static void other_record(struct rs_ctx *ctx, struct task *t, const struct segment *s)
+/* r and map are copies: where they came from may go while the call sleeps. */
+static void other_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r, const struct rs_map *map)
 {
-	const struct rs_record *r = s->records + s->pos;
-
 	switch (r->op) {
 	case RS_OP_READ:
 	case RS_OP_WRITE:
 		io_record(ctx, t, r);
 		break;
 	case RS_OP_MMAP:
-		op_mmap(ctx, t, r->object, &s->maps[r->value], r->arg);
+		op_mmap(ctx, t, r->object, map, r->arg);
 		break;
 	case RS_OP_MUNMAP:
 		op_munmap(ctx, t, r->object, r->page, r->count);
@@ -252,6 +256,8 @@ static struct segment *next_segment(struct rs_ctx *ctx, struct task *t)
 			continue;
 		}
 		task_starve(ctx);
+		if (t->killed)
+			op_exit(ctx, t);
 	}
 }
 
@@ -269,8 +275,12 @@ void app_main(struct task *t)
 		} else {
 			if (op != RS_OP_FILE)
 				ctx->nr_ops++;
-			ctx->cur_segment = s;
-			other_record(ctx, t, s);
+			struct rs_record r = s->records[s->pos];
+			struct rs_map map = { 0 };
+
+			if (op == RS_OP_MMAP)
+				map = s->maps[r.value];
+			other_record(ctx, t, &r, &map);
 			s->pos++;
 			return_to_user(ctx);
 		}

@@ -9,6 +9,7 @@
 #define MEMCG_CHARGE_BATCH 64u
 #define MAX_RECLAIM_RETRIES 16
 #define COSTLY_PAGES 8u
+#define OOM_WAIT_NS 1000000u
 
 void drain_stock(struct rs_ctx *ctx, struct cpu *cpu)
 {
@@ -148,8 +149,12 @@ bool oom_kill(struct rs_ctx *ctx, uint16_t memcg)
 
 		if (!mm || !mm->users || !memcg_is_descendant(&ctx->m, mm->pub.memcg, memcg))
 			continue;
-		if (mm->oom_victim)
-			return mm == ctx->cur->mm ? false : true; /* already dying: wait for it */
+		if (mm->oom_victim && mm == ctx->cur->mm)
+			return false;
+		if (mm->oom_victim) { /* already dying: wait for it */
+			task_sleep(ctx, OOM_WAIT_NS, WAIT_THROTTLE, "the OOM victim");
+			return true;
+		}
 		rss = mm->pub.rss[RS_ANON] + mm->pub.rss[RS_FILE] + mm->nr_swap_ptes;
 		if (!victim || rss > most) {
 			victim = mm;
@@ -167,13 +172,13 @@ bool oom_kill(struct rs_ctx *ctx, uint16_t memcg)
 
 		if (t->mm == victim && t->state != TASK_DEAD) {
 			t->killed = true;
-			if (t->state == TASK_WAITING && t->killable)
+			if (t->state == TASK_STARVING || (t->state == TASK_WAITING && t->killable))
 				task_wake(ctx, t, ctx->cur->now);
 		}
 	}
 	/* A victim that is somebody else must get the chance to die. */
 	if (victim != ctx->cur->mm)
-		task_sleep(ctx, 1000000, WAIT_THROTTLE, "the OOM victim");
+		task_sleep(ctx, OOM_WAIT_NS, WAIT_THROTTLE, "the OOM victim");
 	return true;
 }
 

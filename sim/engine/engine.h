@@ -24,7 +24,7 @@
 
 /* Also the order of equal times: device completions and timers come before all of them. */
 enum task_class { CLASS_KSWAPD, CLASS_FLUSHER, CLASS_APP };
-enum task_state { TASK_UNBORN, TASK_READY, TASK_RUNNING, TASK_WAITING, TASK_STARVING, TASK_DEAD };
+enum task_state { TASK_UNBORN, TASK_READY, TASK_RUNNING, TASK_SPINNING, TASK_WAITING, TASK_STARVING, TASK_DEAD };
 enum wait_kind { WAIT_CPU, WAIT_IO, WAIT_MMAP_LOCK, WAIT_VMA_LOCK, WAIT_THROTTLE, WAIT_SLEEP, WAIT_DIRTY, WAIT_THREAD, NR_WAITS };
 
 /* Records of a thread that have not run yet. */
@@ -56,6 +56,7 @@ struct task {
 	struct fiber *fiber;
 	void (*main)(struct task *);
 	ns_t now, limit;
+	ns_t others; /* nothing else happens before: see task_sync() */
 	ns_t ready_at, slice_end, started_at;
 	ns_t preempt_at; /* when it may take the CPU of a running application */
 	uint32_t cpu;
@@ -70,6 +71,7 @@ struct task {
 
 	bool memalloc;	/* PF_MEMALLOC: in reclaim */
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
+	struct rs_vma *vma_lock;	/* VMA that the fault has locked for reading */
 	bool in_fault;
 	bool killed, killable;
 	uint32_t nr_pages_over_high;
@@ -78,6 +80,10 @@ struct task {
 	uint8_t nid;
 
 	ns_t run_ns, wait_ns[NR_WAITS];
+	struct task *const *spin_on;
+	ns_t spin_from, wait_from;
+	uint64_t nr_spins;
+	ns_t born_at, end_at, idle_ns, spin_ns, mmap_since, walk_since, lru_since;
 	uint64_t accesses;
 	ns_t reclaim_ns;
 	uint64_t majflt, minflt, nr_dirtied;
@@ -130,23 +136,28 @@ struct device {
 	uint32_t in_flight;
 };
 
-/* A fair reader/writer semaphore. Kernel: kernel/locking/rwsem.c. */
-struct rwsem_waiter {
-	struct task *task;
-	bool write;
-};
-struct rwsem {
-	int32_t readers;
-	struct task *writer;
-	GQueue waiters; /* struct rwsem_waiter * */
+/* Who takes mmap_lock or the lock of a VMA. */
+enum lock_op {
+	LOCK_FAULT,
+	LOCK_MMAP,
+	LOCK_MUNMAP,
+	LOCK_MPROTECT,
+	LOCK_MADVISE,
+	LOCK_MLOCK,
+	LOCK_MBIND,
+	LOCK_FORK,
+	LOCK_WALK,
+	LOCK_EXIT,
+	NR_LOCK_OPS
 };
 struct lock_stat {
 	uint64_t acquired, contended;
-	ns_t wait_ns;
+	ns_t wait_ns, hold_ns;
 };
 
+/* Held from..free_at: a step that began earlier does not find it held. */
 struct lru_lock {
-	ns_t free_at;
+	ns_t from, free_at;
 };
 
 /* A thread number of the trace and the task that it means at this point. */
@@ -173,7 +184,6 @@ struct rs_ctx {
 	ns_t last_app_ns; /* when an application last ran */
 	ns_t hit_ns;
 	char *place;
-	struct segment *cur_segment;
 	struct task *cur;
 	struct task *kswapd[RS_MAX_NODES], *flusher;
 	struct cpu *cpus;
@@ -188,7 +198,7 @@ struct rs_ctx {
 
 	struct device swap_dev, disk_dev;
 	struct lru_lock *lru_locks; /* by lruvec id */
-	struct lock_stat lock_mmap, lock_vma, lock_lru;
+	struct lock_stat lock_mmap[NR_LOCK_OPS], lock_vma[NR_LOCK_OPS], lock_lru;
 
 	/* kswapd, per node */
 	struct {
@@ -225,10 +235,19 @@ void task_yield(struct task *);	     /* fiber -> host */
 void sched_run(struct rs_ctx *); /* until input is needed, the end, or an error */
 void task_wake(struct rs_ctx *, struct task *, ns_t when);
 void task_wait(struct rs_ctx *, enum wait_kind, const char *what); /* until woken */
+/*
+ * Keeps its CPU for a while, and longer while *owner runs, if nobody else wants it. True: it was
+ * woken before it slept.
+ */
+bool task_spin(struct rs_ctx *, enum wait_kind, const char *what, struct task *const *owner);
 void task_sleep(struct rs_ctx *, ns_t ns, enum wait_kind, const char *what);
 void task_checkpoint(struct rs_ctx *); /* let others go first whose time has come */
+/* Before others can see what comes next: let those go first whose clocks are behind. */
+void task_sync(struct rs_ctx *);
 void task_exit(struct rs_ctx *);       /* of the running task; never returns */
 void task_starve(struct rs_ctx *); /* until there are records again */
+void task_feed(struct rs_ctx *, struct task *); /* there are */
+void sched_no_more_input(struct rs_ctx *);
 char *sched_dump(struct rs_ctx *);     /* who waits for what; g_free() */
 void sched_fail(struct rs_ctx *, enum rs_error, const char *fmt, ...) G_GNUC_PRINTF(3, 4);
 
@@ -250,15 +269,21 @@ void app_main(struct task *);
 /* fault.c: the access of a region's page that the hit loop cannot serve. */
 enum fault_result { FAULT_DONE, FAULT_OOM, FAULT_RETRY };
 /* True: a huge mapping has served the access; else it is to be tried again. */
-bool handle_fault(struct rs_ctx *, struct region *, uint64_t page, bool write);
+bool handle_fault(struct rs_ctx *, uint32_t region, uint64_t page, bool write);
 void return_to_user(struct rs_ctx *); /* memory.high, signals, other tasks */
 void count_fault(struct rs_ctx *, struct mm *, enum rs_event);
 /* One PTE of vma maps the page frame; its folio's first mapping is accounted. */
 void map_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, pfn_t, uint32_t bits);
 void add_and_map(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, pfn_t);
+/*
+ * An anonymous page is about to come to the VMA. False: its anon_vma cannot be made under the lock
+ * of the VMA alone.
+ */
+bool anon_vma_prepare(struct rs_ctx *, struct mm *, struct rs_vma *);
 /* A new anonymous folio belongs at vpn of vma. */
 void set_anon_rmap(struct rs_ctx *, pfn_t, struct rs_vma *, uint64_t vpn);
-void fault_wait_folio(struct rs_ctx *, struct mm *, pfn_t); /* drops mmap_lock while it waits */
+/* Drops the lock while it waits; the lock of a VMA is then gone. The fault is tried again. */
+void fault_wait_folio(struct rs_ctx *, struct mm *, pfn_t);
 
 /* fault_anon.c, fault_swap.c, fault_file.c, huge.c */
 enum fault_result do_anonymous_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, bool write);
@@ -287,7 +312,8 @@ void page_cache_async_ra(struct rs_ctx *, uint32_t file, struct open_file *, uin
 			 pfn_t marked);
 void mmap_sync_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index);
 bool mmap_async_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index, pfn_t);
-void folio_wait_locked(struct rs_ctx *, pfn_t);
+void folio_wait_locked(struct rs_ctx *, pfn_t); /* killable */
+void folio_lock_wait(struct rs_ctx *, pfn_t);
 void folio_wait_writeback(struct rs_ctx *, pfn_t);
 
 /* swapio.c */
@@ -320,6 +346,7 @@ void handle_memory_high(struct rs_ctx *);
 /* folio.c */
 void folio_free(struct rs_ctx *, pfn_t);
 void folio_put(struct rs_ctx *, pfn_t); /* a pin goes; frees what nobody uses any more */
+bool folio_in_use(struct rs_ctx *, pfn_t);
 void folio_free_if_unused(struct rs_ctx *, pfn_t);
 void folio_remove_rmap(struct rs_ctx *, pfn_t);
 void folio_mark_dirty(struct rs_ctx *, pfn_t);
@@ -376,6 +403,7 @@ bool op_madvise(struct rs_ctx *, struct task *, const struct rs_record *);
 void op_fadvise(struct rs_ctx *, const struct rs_record *);
 bool op_mbind(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_mlock(struct rs_ctx *, struct task *, const struct rs_record *);
+void mmap_write_unlock_merged(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end, enum lock_op);
 void zap_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
 bool op_fork(struct rs_ctx *, struct task *, uint32_t thread);
 void op_exec(struct rs_ctx *, struct task *);
@@ -391,12 +419,25 @@ void start_thread(struct rs_ctx *, struct task *, struct mm *, ns_t when);
 void lruvecs_online(struct rs_ctx *, uint32_t first_memcg); /* sim.c: the policy's part of new ones */
 
 /* lock.c */
-void mmap_read_lock(struct rs_ctx *, struct mm *);
-bool mmap_read_trylock(struct rs_ctx *, struct mm *);
-void mmap_read_unlock(struct rs_ctx *, struct mm *);
-void mmap_write_lock(struct rs_ctx *, struct mm *);
-void mmap_write_unlock(struct rs_ctx *, struct mm *);
-void mmap_write_downgrade(struct rs_ctx *, struct mm *);
+void mmap_read_lock(struct rs_ctx *, struct mm *, enum lock_op);
+bool mmap_read_trylock(struct rs_ctx *, struct mm *, enum lock_op);
+void mmap_read_unlock(struct rs_ctx *, struct mm *, enum lock_op);
+void mmap_write_lock(struct rs_ctx *, struct mm *, enum lock_op);
+void mmap_write_unlock(struct rs_ctx *, struct mm *, enum lock_op);
+void mmap_write_downgrade(struct rs_ctx *, struct mm *, enum lock_op);
+void mmap_lock_free(struct mm *);
+const char *lock_op_name(enum lock_op);
+
+/* vma_lock.c */
+enum vma_lock_kind { VMA_FAULT_ANON, VMA_FAULT_ANON_FIRST, VMA_FAULT_FILE, VMA_FAULT_SWAP, NR_VMA_FAULTS };
+/* The VMA locked for the fault, or NULL: it has to be served under mmap_lock. */
+struct rs_vma *vma_lock_fault(struct rs_ctx *, struct mm *, uint64_t vpn);
+/* False: a fault of that kind, met under the VMA lock, has to be tried again under mmap_lock. */
+bool vma_lock_suffices(struct rs_ctx *, enum vma_lock_kind);
+void vma_end_read(struct rs_ctx *, struct mm *, struct rs_vma *);
+/* With mmap_lock held for writing: no fault is inside these VMAs, and none gets in till its end. */
+void vma_start_write(struct rs_ctx *, struct mm *, struct rs_vma *, enum lock_op);
+void vma_start_write_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end, enum lock_op);
 
 /* policy_load.c */
 bool policy_load(struct rs_ctx *, const char *spec, GError **);

@@ -29,6 +29,8 @@ void event_add(struct rs_ctx *ctx, ns_t when, event_fn *fn, void *arg, uint64_t 
 	/* Whoever runs now must not run past it. */
 	if (ctx->cur && when < ctx->cur->limit)
 		ctx->cur->limit = when;
+	if (ctx->cur && when < ctx->cur->others)
+		ctx->cur->others = when;
 }
 
 bool event_peek(struct rs_ctx *ctx, ns_t *ret_when)

@@ -109,6 +109,9 @@ static bool remove_mapping(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 
 	if (f->refs || (f->flags & PG_dirty))
 		return false;
+	/* Truncated while it was isolated: only its reclaimer still has it. */
+	if (!(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) != pfn)
+		return true;
 	if ((f->flags & PG_anon) && !(f->flags & PG_swapbacked)) {
 		lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PGLAZYFREED, folio_nr_pages(f));
 		return true;
@@ -320,10 +323,8 @@ void rs_putback(struct rs_ctx *ctx, pfn_t pfn)
 	f->flags &= ~(uint32_t)PG_isolated;
 	ctx->m.node[f->nid].nr_isolated[folio_lru_type(f)] -= folio_nr_pages(f);
 	/* Its last user may have gone while it was isolated. */
-	if (!f->mapcount && !f->refs && (f->flags & PG_anon) &&
-	    !(f->flags & (PG_swapcache | PG_writeback | PG_locked))) {
+	if (folio_in_use(ctx, pfn))
+		lru_add(ctx, pfn, false);
+	else
 		folio_free(ctx, pfn);
-		return;
-	}
-	lru_add(ctx, pfn, false);
 }

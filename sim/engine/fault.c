@@ -14,8 +14,8 @@ void count_fault(struct rs_ctx *ctx, struct mm *mm, enum rs_event event)
 		ctx->cur->minflt++;
 }
 
-/* An anonymous VMA gets its anon_vma when its first page comes. Kernel: anon_vma_prepare(). */
-static void prepare_anon_vma(struct rs_ctx *ctx, struct rs_vma *vma)
+/* An anonymous VMA gets its anon_vma when its first page comes. Kernel: __anon_vma_prepare(). */
+static void make_anon_vma(struct rs_ctx *ctx, struct rs_vma *vma)
 {
 	if (vma->has_object)
 		return;
@@ -34,12 +34,27 @@ static uint32_t cow_family(struct rs_ctx *ctx, struct rs_vma *vma)
 	return vma->cow_anon_vma;
 }
 
+bool anon_vma_prepare(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma)
+{
+	bool has = vma->flags & VM_ANON ? vma->has_object : vma->cow_anon_vma != 0;
+
+	if (has || !ctx->cur->vma_lock)
+		return true; /* without: made when the page comes, under mmap_lock */
+	if (!vma_lock_suffices(ctx, VMA_FAULT_ANON_FIRST))
+		return false;
+	if (vma->flags & VM_ANON)
+		make_anon_vma(ctx, vma);
+	else
+		cow_family(ctx, vma);
+	return true;
+}
+
 void set_anon_rmap(struct rs_ctx *ctx, pfn_t pfn, struct rs_vma *vma, uint64_t vpn)
 {
 	struct folio *f = &ctx->m.folios[pfn];
 
 	if (vma->flags & VM_ANON) {
-		prepare_anon_vma(ctx, vma);
+		make_anon_vma(ctx, vma);
 		f->object = vma->object;
 	} else {
 		f->object = cow_family(ctx, vma);
@@ -89,11 +104,19 @@ void map_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vp
 /* Kernel: folio_lock_or_retry(): a fault does not wait for a page under the lock. */
 void fault_wait_folio(struct rs_ctx *ctx, struct mm *mm, pfn_t pfn)
 {
-	ctx->cur->in_fault = false;
-	mmap_read_unlock(ctx, mm);
-	folio_wait_locked(ctx, pfn);
-	mmap_read_lock(ctx, mm);
-	ctx->cur->in_fault = true;
+	struct task *t = ctx->cur;
+
+	t->in_fault = false;
+	if (t->vma_lock) {
+		vma_end_read(ctx, mm, t->vma_lock);
+		t->vma_lock = NULL;
+		folio_wait_locked(ctx, pfn);
+	} else {
+		mmap_read_unlock(ctx, mm, LOCK_FAULT);
+		folio_wait_locked(ctx, pfn);
+		mmap_read_lock(ctx, mm, LOCK_FAULT);
+	}
+	t->in_fault = true;
 }
 
 static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma,
@@ -111,7 +134,8 @@ static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, str
 		return FAULT_DONE;
 	}
 	if (pte_is_swap(w))
-		return do_swap_page(ctx, mm, vma, vpn, write);
+		return vma_lock_suffices(ctx, VMA_FAULT_SWAP) ? do_swap_page(ctx, mm, vma, vpn, write) :
+								FAULT_RETRY;
 	if (!(vma->flags & VM_ANON))
 		return do_file_fault(ctx, mm, vma, vpn, write, tried);
 	if (ctx->cfg.thp_always && (!table || !ctx->m.table[table].nr_used) &&
@@ -132,45 +156,105 @@ static struct rs_vma *checked_vma(struct rs_ctx *ctx, struct mm *mm, uint64_t vp
 	return NULL;
 }
 
-/* The region remembers the page table, so that the next access is a hit. */
-static void remember_table(struct rs_ctx *ctx, struct mm *mm, struct region *r, uint64_t vpn)
+/*
+ * The region remembers the page table, so that the next access is a hit. It may be gone by now, or
+ * lie elsewhere.
+ */
+static void remember_table(struct rs_ctx *ctx, struct mm *mm, uint32_t region, uint64_t vpn)
 {
-	r->table[(vpn >> 9) - (r->start >> 9)] = mm_table(&ctx->m, mm, vpn);
+	struct region *r = mm_region(mm, region);
+
+	if (r->mapped && vpn >= r->start && vpn - r->start < r->pages)
+		r->table[(vpn >> 9) - (r->start >> 9)] = mm_table(&ctx->m, mm, vpn);
 }
 
-bool handle_fault(struct rs_ctx *ctx, struct region *r, uint64_t page, bool write)
+/* One go of the handler with a lock held. */
+static enum fault_result fault_once(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+				    bool write, bool tried, bool counted)
+{
+	ctx->cur->fault_vma = vma;
+	/* 6.1 counts the second go of a fault that had to wait again. */
+	if (!counted || ctx->m.kernel < RS_KERNEL_6_12)
+		count_fault(ctx, mm, RS_PGFAULT);
+	return handle_pte_fault(ctx, mm, vma, vpn, write, tried);
+}
+
+/* True: served. Kernel: do_user_addr_fault() from lock_vma_under_rcu() to its lock_mmap label. */
+static bool fault_under_vma_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write, bool *tried,
+				 bool *counted)
 {
 	struct task *t = ctx->cur;
-	struct mm *mm = t->mm;
-	uint64_t vpn = r->start + page;
+	uint64_t majflt = t->majflt;
 	enum fault_result result;
-	bool tried = false, leaf = false;
+	struct rs_vma *vma;
 
-	/* Not a fault at all: only the region does not know the page table yet. */
-	if (!r->table[(vpn >> 9) - (r->start >> 9)] && mm_table(&ctx->m, mm, vpn)) {
-		remember_table(ctx, mm, r, vpn);
+	task_sync(ctx);
+	vma = vma_lock_fault(ctx, mm, vpn);
+	if (!vma)
 		return false;
+	/* An access error ends the run; the other way says which. */
+	t->vma_lock = vma;
+	t->in_fault = true;
+	result = vma->flags & (write ? VM_WRITE : VM_READ | VM_WRITE | VM_EXEC) ?
+			 fault_once(ctx, mm, vma, vpn, write, false, false) : FAULT_RETRY;
+	t->in_fault = false;
+	t->fault_vma = NULL;
+	if (t->vma_lock)
+		vma_end_read(ctx, mm, t->vma_lock);
+	t->vma_lock = NULL;
+	if (result != FAULT_RETRY) {
+		ctx->m.vmstat[RS_VMA_LOCK_SUCCESS]++;
+		return true;
 	}
-	mmap_read_lock(ctx, mm);
+	ctx->m.vmstat[RS_VMA_LOCK_RETRY]++;
+	charge(ctx, RS_COST_VMA_LOCK_RETRY, 1);
+	*tried = t->majflt != majflt;
+	*counted = true;
+	return t->killed;
+}
+
+static void fault_under_mmap_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write, bool tried,
+				  bool counted)
+{
+	struct task *t = ctx->cur;
+	enum fault_result result;
+
+	mmap_read_lock(ctx, mm, LOCK_FAULT);
 	t->in_fault = true;
 	do {
 		struct rs_vma *vma = checked_vma(ctx, mm, vpn, write);
 
 		if (!vma)
 			break;
-		t->fault_vma = vma;
-		/* 6.1 counts the second go of a fault that had to wait again. */
-		if (!tried || ctx->m.kernel < RS_KERNEL_6_12)
-			count_fault(ctx, mm, RS_PGFAULT);
-		result = handle_pte_fault(ctx, mm, vma, vpn, write, tried);
-		tried = true;
-	} while (result == FAULT_RETRY && !t->killed);
+		result = fault_once(ctx, mm, vma, vpn, write, tried, counted);
+		tried = counted = true;
+	} while (result == FAULT_RETRY && !t->killed && !ctx->error);
 	t->in_fault = false;
 	t->fault_vma = NULL;
-	mmap_read_unlock(ctx, mm);
+	mmap_read_unlock(ctx, mm, LOCK_FAULT);
+}
+
+bool handle_fault(struct rs_ctx *ctx, uint32_t region, uint64_t page, bool write)
+{
+	struct task *t = ctx->cur;
+	struct mm *mm = t->mm;
+	struct region *r = mm_region(mm, region);
+	uint64_t vpn = r->start + page;
+	bool tried = false, counted = false, leaf = false;
+	uint32_t table;
+
+	/* Not a fault at all: only the region does not know the page table yet. */
+	if (!r->table[(vpn >> 9) - (r->start >> 9)] && mm_table(&ctx->m, mm, vpn)) {
+		remember_table(ctx, mm, region, vpn);
+		return false;
+	}
+	if (ctx->cfg.per_vma_lock == PVL_OFF ||
+	    !fault_under_vma_lock(ctx, mm, vpn, write, &tried, &counted))
+		fault_under_mmap_lock(ctx, mm, vpn, write, tried, counted);
 	if (!ctx->error && !t->killed) {
-		remember_table(ctx, mm, r, vpn);
-		leaf = ctx->m.pmd[mm_table(&ctx->m, mm, vpn)] & RS_PMD_LEAF;
+		remember_table(ctx, mm, region, vpn);
+		table = mm_table(&ctx->m, mm, vpn);
+		leaf = table && ctx->m.pmd[table] & RS_PMD_LEAF;
 	}
 	return_to_user(ctx);
 	return leaf;

@@ -32,6 +32,8 @@ enum fault_result do_anonymous_page(struct rs_ctx *ctx, struct mm *mm, struct rs
 		map_page(ctx, mm, vma, vpn, RS_PFN_NONE, RS_PTE_YOUNG);
 		return FAULT_DONE;
 	}
+	if (!anon_vma_prepare(ctx, mm, vma))
+		return FAULT_RETRY;
 	pfn = new_anon_folio(ctx, mm, vma, vpn);
 	if (!pfn)
 		return FAULT_OOM;
@@ -56,8 +58,11 @@ static enum fault_result copy(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *
 			      uint32_t old)
 {
 	uint32_t *pte, table;
-	pfn_t pfn = new_anon_folio(ctx, mm, vma, vpn);
+	pfn_t pfn;
 
+	if (!anon_vma_prepare(ctx, mm, vma))
+		return FAULT_RETRY;
+	pfn = new_anon_folio(ctx, mm, vma, vpn);
 	if (!pfn)
 		return FAULT_OOM;
 	pte = mm_pte(&ctx->m, mm, vpn);

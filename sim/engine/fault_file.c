@@ -105,8 +105,11 @@ static bool pte_taken(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn)
 static enum fault_result cow_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, bool tried)
 {
 	enum fault_result result = FAULT_DONE;
-	pfn_t copy = alloc_folio(ctx, 0, vma, vpn), page;
+	pfn_t copy, page;
 
+	if (!vma_lock_suffices(ctx, VMA_FAULT_FILE) || !anon_vma_prepare(ctx, mm, vma))
+		return FAULT_RETRY;
+	copy = alloc_folio(ctx, 0, vma, vpn);
 	if (!copy)
 		return FAULT_OOM;
 	if (!charge_folio(ctx, copy, mm->pub.memcg)) {
@@ -141,6 +144,8 @@ enum fault_result do_file_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma
 	charge(ctx, RS_COST_FAULT_MINOR_FILE, 1);
 	if (!write && ctx->cfg.fault_around_bytes > RS_PAGE_SIZE && fault_around(ctx, mm, vma, vpn))
 		return FAULT_DONE;
+	if (!vma_lock_suffices(ctx, VMA_FAULT_FILE))
+		return FAULT_RETRY;
 	pfn = get_page(ctx, mm, vma, vpn, tried, &result);
 	if (!pfn)
 		return result;

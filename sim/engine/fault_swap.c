@@ -5,9 +5,16 @@
  */
 #include "sim/engine/observe.h"
 
+static bool bypasses(const struct rs_ctx *ctx, uint32_t slot)
+{
+	return ctx->swap_dev.sync && ctx->m.kernel < RS_KERNEL_7_2 &&
+	       ctx->m.swap.slot[slot].count == 1 && !ctx->m.swap.slot[slot].cached;
+}
+
 /* One page without the swap cache; the slot is free after the fault. Until 7.2. */
 static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
 {
+	uint32_t old = *mm_pte(&ctx->m, mm, vpn);
 	struct swap_slot *s = &ctx->m.swap.slot[slot];
 	pfn_t pfn = alloc_folio(ctx, 0, vma, vpn);
 	uint64_t shadow;
@@ -15,6 +22,11 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 	if (!pfn)
 		return RS_PFN_NONE;
 	if (!charge_folio(ctx, pfn, s->memcg)) {
+		folio_free(ctx, pfn);
+		return RS_PFN_NONE;
+	}
+	/* Another thread may have brought the page in while we reclaimed. Kernel: swapcache_prepare(). */
+	if (*mm_pte(&ctx->m, mm, vpn) != old || !bypasses(ctx, slot)) {
 		folio_free(ctx, pfn);
 		return RS_PFN_NONE;
 	}
@@ -28,12 +40,6 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 	lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PSWPIN, 1);
 	device_read(ctx, &ctx->swap_dev, &pfn, 1);
 	return pfn;
-}
-
-static bool bypasses(const struct rs_ctx *ctx, uint32_t slot)
-{
-	return ctx->swap_dev.sync && ctx->m.kernel < RS_KERNEL_7_2 &&
-	       ctx->m.swap.slot[slot].count == 1;
 }
 
 /* Kernel: should_try_to_free_swap(). */
@@ -99,7 +105,8 @@ enum fault_result do_swap_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma 
 		pfn = bypass ? swapin_bypass(ctx, mm, vma, vpn, slot) :
 			       swapin_readahead(ctx, mm, vma, vpn, slot);
 		if (!pfn)
-			return *mm_pte(&ctx->m, mm, vpn) == old ? FAULT_OOM : FAULT_RETRY;
+			return *mm_pte(&ctx->m, mm, vpn) == old && !ctx->m.swap.slot[slot].cached ?
+				       FAULT_OOM : FAULT_RETRY;
 		count_fault(ctx, mm, RS_PGMAJFAULT);
 	} else {
 		charge(ctx, RS_COST_FAULT_MINOR_ANON, 1);

@@ -69,6 +69,7 @@ void start_thread(struct rs_ctx *ctx, struct task *t, struct mm *mm, ns_t when)
 	mm->users++;
 	ctx->process[t->process] = mm;
 	ctx->nr_live_apps++;
+	t->born_at = MAX(when, t->now);
 	task_wake(ctx, t, when);
 }
 
@@ -79,12 +80,16 @@ static void switch_thread(struct rs_ctx *ctx, const struct rs_record *r)
 	struct mm **mm;
 
 	if (!slot->open) {
+		struct task *t;
+
 		mm = process_slot(ctx, r->arg);
-		if (!ctx->process_threads[r->arg])
-			*mm = NULL; /* the last one of that number is over, in the trace at least */
-		if (!*mm)
+		if (!ctx->process_threads[r->arg]) /* the last one of that number is over, in the trace at least */
 			*mm = mm_create(ctx, ctx->m.trace_memcg);
-		start_thread(ctx, open_thread(ctx, r->object, r->arg), *mm, ctx->now);
+		t = open_thread(ctx, r->object, r->arg);
+		/* Without an address space its process is still to be forked: it begins with that. */
+		mm = process_slot(ctx, r->arg);
+		if (*mm)
+			start_thread(ctx, t, *mm, ctx->now);
 	}
 	ctx->feed_thread = r->object;
 }
@@ -104,10 +109,7 @@ static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t 
 	s->nr_maps = b->nr_maps;
 	s->line = b->line + from;
 	g_queue_push_tail(&t->segments, s);
-	if (t->state == TASK_STARVING) {
-		ctx->nr_starving--;
-		task_wake(ctx, t, t->now);
-	}
+	task_feed(ctx, t);
 }
 
 static bool define_file(struct rs_ctx *ctx, const struct rs_record *r)
@@ -122,6 +124,16 @@ static inline bool plain_accesses(const struct rs_record *r)
 	for (unsigned k = 0; k < 8; k++)
 		highest = MAX(highest, r[k].op);
 	return highest <= RS_OP_WRITE;
+}
+
+/* The child's number may still mean a process that is over. */
+static void fork_thread(struct rs_ctx *ctx, const struct rs_record *r)
+{
+	struct mm **mm = process_slot(ctx, r->arg);
+
+	if (!ctx->process_threads[r->arg])
+		*mm = NULL;
+	open_thread(ctx, r->object, r->arg);
 }
 
 /* What decides whose records these are is done here, in the order of the trace. */
@@ -142,7 +154,7 @@ static bool distribute(struct rs_ctx *ctx, const struct rs_batch *b)
 		if (r->op == RS_OP_FILE && !define_file(ctx, r))
 			return false;
 		if (r->op == RS_OP_FORK)
-			open_thread(ctx, r->object, r->arg);
+			fork_thread(ctx, r);
 		if (r->op == RS_OP_THREAD) {
 			push_segment(ctx, b, from, i);
 			switch_thread(ctx, r);

@@ -68,6 +68,12 @@ void file_read_pages(struct rs_ctx *ctx, uint32_t id, uint64_t start, uint64_t n
 		pfn = file_add_page(ctx, id, i, false);
 		if (!pfn)
 			break;
+		/* Somebody else was faster: nothing is left to do for it. */
+		if (ctx->m.folios[pfn].flags & (PG_locked | PG_uptodate)) {
+			submit_run(ctx, id, run, nr);
+			nr = 0;
+			continue;
+		}
 		if (i == marker)
 			ctx->m.folios[pfn].flags |= PG_readahead;
 		if (i >= ctx->m.file[id].disk_pages) {
@@ -103,13 +109,15 @@ static uint32_t read_batch(struct rs_ctx *ctx, uint32_t id, uint64_t index, uint
 }
 
 /* Kernel: filemap_get_pages(). Returns how many of pfn[] are there and readable. */
-static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, struct open_file *of, uint64_t index,
-			  uint64_t end, pfn_t *pfn)
+static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t index, uint64_t end,
+			  pfn_t *pfn)
 {
+	struct open_file *of = file_handle(&ctx->m.file[id], handle);
 	uint32_t n = read_batch(ctx, id, index, end, pfn);
 
 	if (!n) {
 		page_cache_sync_ra(ctx, id, of, index, end - index);
+		of = file_handle(&ctx->m.file[id], handle);
 		n = read_batch(ctx, id, index, end, pfn);
 	}
 	if (!n) {
@@ -120,7 +128,8 @@ static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, struct open_file *of,
 	for (uint32_t i = 0; i < n; i++)
 		ctx->m.folios[pfn[i]].refs++;
 	if (n && (ctx->m.folios[pfn[n - 1]].flags & PG_readahead))
-		page_cache_async_ra(ctx, id, of, index + n - 1, end - (index + n - 1), pfn[n - 1]);
+		page_cache_async_ra(ctx, id, file_handle(&ctx->m.file[id], handle), index + n - 1,
+				    end - (index + n - 1), pfn[n - 1]);
 	for (uint32_t i = 0; i < n; i++)
 		folio_wait_locked(ctx, pfn[i]);
 	return n;
@@ -133,8 +142,8 @@ void file_read(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, 
 	pfn_t pfn[BATCH_MAX];
 
 	while (page < end && !ctx->cur->killed && !ctx->error) {
-		struct open_file *of = file_handle(&ctx->m.file[id], handle);
-		uint32_t got = get_pages(ctx, id, of, page, end, pfn);
+		uint32_t got = get_pages(ctx, id, handle, page, end, pfn);
+		struct open_file *of;
 
 		if (!got)
 			return; /* ENOMEM */
@@ -167,6 +176,10 @@ void file_write(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page,
 			return;
 		ctx->m.folios[pfn].refs++;
 		folio_wait_locked(ctx, pfn);
+		if (ctx->cur->killed || file_page(&ctx->m.file[id], page) != pfn) { /* truncated meanwhile */
+			folio_put(ctx, pfn);
+			return;
+		}
 		ctx->m.folios[pfn].flags |= PG_uptodate;
 		charge(ctx, RS_COST_SYSCALL_READ_PAGE, 1);
 		folio_mark_dirty(ctx, pfn);
@@ -230,8 +243,13 @@ void file_drop(struct rs_ctx *ctx, uint32_t id, uint64_t from, uint64_t to, bool
 			continue;
 		}
 		if (truncate) {
-			folio_wait_locked(ctx, pfn);
+			folio_lock_wait(ctx, pfn);
 			folio_wait_writeback(ctx, pfn);
+			f = &ctx->m.file[id];
+			if (file_page(f, i) != pfn) { /* gone while we waited: look again */
+				i--;
+				continue;
+			}
 			unmap_file_page(ctx, pfn);
 		}
 		file_remove_page(ctx, pfn, 0);

@@ -64,8 +64,10 @@ void folio_free(struct rs_ctx *ctx, pfn_t pfn)
 }
 
 /* Is anybody still able to reach it? Page cache folios are reached through their file. */
-static bool in_use(struct rs_ctx *ctx, const struct folio *f, pfn_t pfn)
+bool folio_in_use(struct rs_ctx *ctx, pfn_t pfn)
 {
+	const struct folio *f = folio_of(ctx, pfn);
+
 	if (f->mapcount || f->refs || (f->flags & (PG_swapcache | PG_writeback | PG_isolated | PG_locked)))
 		return true;
 	return !(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) == pfn;
@@ -73,7 +75,7 @@ static bool in_use(struct rs_ctx *ctx, const struct folio *f, pfn_t pfn)
 
 void folio_free_if_unused(struct rs_ctx *ctx, pfn_t pfn)
 {
-	if (!in_use(ctx, folio_of(ctx, pfn), pfn))
+	if (!folio_in_use(ctx, pfn))
 		folio_free(ctx, pfn);
 }
 
@@ -205,9 +207,19 @@ static void wait_folio(struct rs_ctx *ctx, pfn_t pfn, const char *what)
 {
 	ctx->cur->wait_pfn = pfn;
 	task_wait(ctx, WAIT_IO, what);
+	ctx->cur->wait_pfn = RS_PFN_NONE;
 }
 
+/* Ends early if the task is killed. Kernel: folio_wait_locked_killable(). */
 void folio_wait_locked(struct rs_ctx *ctx, pfn_t pfn)
+{
+	ctx->cur->killable = true;
+	while ((folio_of(ctx, pfn)->flags & PG_locked) && !ctx->cur->killed)
+		wait_folio(ctx, pfn, "a page read");
+	ctx->cur->killable = false;
+}
+
+void folio_lock_wait(struct rs_ctx *ctx, pfn_t pfn)
 {
 	while (folio_of(ctx, pfn)->flags & PG_locked)
 		wait_folio(ctx, pfn, "a page read");

@@ -17,6 +17,8 @@ enum fault_result do_huge_anonymous(struct rs_ctx *ctx, struct mm *mm, struct rs
 
 	if (base < vma->start || base + 512 > vma->end || (vma->flags & (VM_NOHUGEPAGE | VM_LOCKED)))
 		return FAULT_OOM;
+	if (!anon_vma_prepare(ctx, mm, vma))
+		return FAULT_OOM; /* a small page will find the same */
 	pfn = alloc_folio(ctx, MAX_ORDER, vma, base);
 	if (!pfn)
 		return FAULT_OOM;

@@ -126,46 +126,70 @@ static void set_advice(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64
 {
 	uint32_t clear, set = advice_flags(advice, &clear);
 
-	mmap_write_lock(ctx, mm);
+	vma_start_write_range(ctx, mm, start, end, LOCK_MADVISE);
 	mm_split(&ctx->m, mm, start, end);
 	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
-	mm_merge(&ctx->m, mm, start, end);
-	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
-	mmap_write_unlock(ctx, mm);
+	mmap_write_unlock_merged(ctx, mm, start, end, LOCK_MADVISE);
 }
 
+static bool sets_flags(unsigned advice)
+{
+	return advice == RS_ADV_NORMAL || advice == RS_ADV_RANDOM || advice == RS_ADV_SEQUENTIAL ||
+	       advice == RS_ADV_HUGEPAGE || advice == RS_ADV_NOHUGEPAGE;
+}
+
+static void advise_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, unsigned advice)
+{
+	split_huge_range(ctx, mm, start, end);
+	switch (advice) {
+	case RS_ADV_DONTNEED:
+		rs_lru_add_drain(ctx);
+		zap_range(ctx, mm, start, end);
+		break;
+	case RS_ADV_FREE:
+		lazyfree(ctx, mm, start, end);
+		break;
+	case RS_ADV_COLD:
+		cold(ctx, mm, start, end);
+		break;
+	case RS_ADV_PAGEOUT:
+		pageout(ctx, mm, start, end);
+		break;
+	case RS_ADV_WILLNEED:
+		willneed(ctx, mm, start, end);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Kernel: madvise_need_mmap_write(). Differs: 7.2 takes only the VMA's lock for some. */
 bool op_madvise(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 {
-	struct region *region = mm_region(t->mm, r->object);
-	uint64_t start = region->start + r->page;
-	uint64_t end = r->count ? start + r->count : region->start + region->pages;
+	struct mm *mm = t->mm;
+	bool write = sets_flags(r->arg);
+	struct region *region;
+	uint64_t start, end;
 
+	if (write)
+		mmap_write_lock(ctx, mm, LOCK_MADVISE);
+	else
+		mmap_read_lock(ctx, mm, LOCK_MADVISE);
+	region = mm_region(mm, r->object);
+	start = region->start + r->page;
+	end = r->count ? start + r->count : region->start + region->pages;
 	if (!region->mapped || end > region->start + region->pages) {
 		sched_fail(ctx, RS_ERROR_INPUT, "%s: the region is not mapped or not that long",
 			   trace_place(ctx));
 		return false;
 	}
-	split_huge_range(ctx, t->mm, start, end);
-	switch (r->arg) {
-	case RS_ADV_DONTNEED:
-		rs_lru_add_drain(ctx);
-		zap_range(ctx, t->mm, start, end);
-		break;
-	case RS_ADV_FREE:
-		lazyfree(ctx, t->mm, start, end);
-		break;
-	case RS_ADV_COLD:
-		cold(ctx, t->mm, start, end);
-		break;
-	case RS_ADV_PAGEOUT:
-		pageout(ctx, t->mm, start, end);
-		break;
-	case RS_ADV_WILLNEED:
-		willneed(ctx, t->mm, start, end);
-		break;
-	default:
-		set_advice(ctx, t->mm, start, end, r->arg);
+	if (write) {
+		split_huge_range(ctx, mm, start, end);
+		set_advice(ctx, mm, start, end, r->arg);
+	} else {
+		advise_range(ctx, mm, start, end, r->arg);
+		mmap_read_unlock(ctx, mm, LOCK_MADVISE);
 	}
 	return true;
 }

@@ -89,6 +89,20 @@ void zap_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
 
 /* ---- mmap, munmap ---- */
 
+/* The neighbours that the new mapping will be merged with change. Kernel: vma_prepare(). */
+static void lock_neighbours(struct rs_ctx *ctx, struct mm *mm, uint64_t start, const struct rs_map *map,
+			    uint16_t handle)
+{
+	uint32_t i = mm_vma_index(mm, start);
+	struct rs_vma new = { 0 };
+
+	vma_fill(&new, mm, start, map, handle);
+	if (i && vma_can_merge(mm->pub.vmas[i - 1], &new))
+		vma_start_write(ctx, mm, mm->pub.vmas[i - 1], LOCK_MMAP);
+	if (i < mm->pub.nr_vmas && vma_can_merge(&new, mm->pub.vmas[i]))
+		vma_start_write(ctx, mm, mm->pub.vmas[i], LOCK_MMAP);
+}
+
 bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_map *map, uint16_t handle)
 {
 	struct mm *mm = t->mm;
@@ -96,7 +110,7 @@ bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_ma
 
 	if (map->file != RS_MAP_FILE_NONE)
 		file_grow(&ctx->m.file[map->file], map->pgoff + map->pages);
-	mmap_write_lock(ctx, mm);
+	mmap_write_lock(ctx, mm, LOCK_MMAP);
 	if (!start)
 		start = mm_unmapped_area(&ctx->m, mm, map);
 	if (!start || start + map->pages > (1ull << 35)) {
@@ -107,13 +121,15 @@ bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_ma
 		sched_fail(ctx, RS_ERROR_INPUT, "%s: page %#" PRIx64 " is mapped already",
 			   trace_place(ctx), start);
 	} else {
-		mm_map(&ctx->m, mm, start, map, handle);
+		lock_neighbours(ctx, mm, start, map, handle);
+		vma_start_write(ctx, mm, mm_map(&ctx->m, mm, start, map, handle), LOCK_MMAP);
+		region_clear(mm_region(mm, id));
 		region_set(mm_region(mm, id), start, map->pages);
 		if (OBSERVED(ctx))
 			observe_mmap(ctx, mm, id, map);
 	}
 	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
-	mmap_write_unlock(ctx, mm);
+	mmap_write_unlock(ctx, mm, LOCK_MMAP);
 	return !ctx->error;
 }
 
@@ -138,18 +154,23 @@ bool op_munmap(struct rs_ctx *ctx, struct task *t, uint32_t id, uint64_t page, u
 	struct mm *mm = t->mm;
 	uint64_t start, end;
 
-	if (!region_range(ctx, t, id, page, n, &start, &end))
+	mmap_write_lock(ctx, mm, LOCK_MUNMAP);
+	if (!region_range(ctx, t, id, page, n, &start, &end)) {
+		mmap_write_unlock(ctx, mm, LOCK_MUNMAP);
 		return false;
-	mmap_write_lock(ctx, mm);
+	}
+	vma_start_write_range(ctx, mm, start, end, LOCK_MUNMAP);
 	mm_split(&ctx->m, mm, start, end);
 	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
+	/* Nothing runs between the downgrade and the last change: the VMAs are detached by then. */
+	mmap_write_downgrade(ctx, mm, LOCK_MUNMAP);
 	rs_lru_add_drain(ctx);
 	zap_range(ctx, mm, start, end);
 	mm_remove_vmas(&ctx->m, mm, start, end);
 	mm_free_tables(&ctx->m, mm, start, end);
 	if (!page && (!n || n == mm_region(mm, id)->pages))
 		region_clear(mm_region(mm, id));
-	mmap_write_unlock(ctx, mm);
+	mmap_read_unlock(ctx, mm, LOCK_MUNMAP);
 	return true;
 }
 
@@ -167,18 +188,27 @@ static void write_protect(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uin
 	}
 }
 
-static void change_flags(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, uint32_t clear, uint32_t set)
+static void change_flags(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, uint32_t clear,
+			 uint32_t set, enum lock_op op)
 {
+	vma_start_write_range(ctx, mm, start, end, op);
 	mm_split(&ctx->m, mm, start, end);
 	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
 }
 
-static void unlock_merged(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
+/* Join what has become equal, neighbours included, and end the write section. */
+void mmap_write_unlock_merged(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, enum lock_op op)
 {
+	uint32_t first = mm_vma_index(mm, start), last = mm_vma_index(mm, end - 1);
+
+	if (first && first < mm->pub.nr_vmas && vma_can_merge(mm->pub.vmas[first - 1], mm->pub.vmas[first]))
+		vma_start_write(ctx, mm, mm->pub.vmas[first - 1], op);
+	if (last + 1 < mm->pub.nr_vmas && vma_can_merge(mm->pub.vmas[last], mm->pub.vmas[last + 1]))
+		vma_start_write(ctx, mm, mm->pub.vmas[last + 1], op);
 	mm_merge(&ctx->m, mm, start, end);
 	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
-	mmap_write_unlock(ctx, mm);
+	mmap_write_unlock(ctx, mm, op);
 }
 
 bool op_mprotect(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
@@ -186,37 +216,53 @@ bool op_mprotect(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 	const uint32_t prot = VM_READ | VM_WRITE | VM_EXEC;
 	uint64_t start, end;
 
-	if (!region_range(ctx, t, r->object, r->page, r->count, &start, &end))
+	mmap_write_lock(ctx, t->mm, LOCK_MPROTECT);
+	if (!region_range(ctx, t, r->object, r->page, r->count, &start, &end)) {
+		mmap_write_unlock(ctx, t->mm, LOCK_MPROTECT);
 		return false;
-	mmap_write_lock(ctx, t->mm);
-	change_flags(ctx, t->mm, start, end, prot, r->arg & prot);
+	}
+	change_flags(ctx, t->mm, start, end, prot, r->arg & prot, LOCK_MPROTECT);
 	if (!(r->arg & VM_WRITE))
 		write_protect(ctx, t->mm, start, end);
-	unlock_merged(ctx, t->mm, start, end);
+	mmap_write_unlock_merged(ctx, t->mm, start, end, LOCK_MPROTECT);
 	return true;
 }
 
-/* Fault the pages in and lock them. Kernel: mm/mlock.c do_mlock(), populate_vma_page_range(). */
-bool op_mlock(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
+/* Kernel: populate_vma_page_range(): until the page is there; other threads may take it away again. */
+static void populate(struct rs_ctx *ctx, struct task *t, uint32_t region, uint64_t vpn)
 {
-	struct region *region = mm_region(t->mm, r->object);
-	uint64_t start, end;
-
-	if (!region_range(ctx, t, r->object, r->page, r->count, &start, &end))
-		return false;
-	rs_lru_add_drain(ctx);
-	mmap_write_lock(ctx, t->mm);
-	change_flags(ctx, t->mm, start, end, VM_LOCKED, r->arg ? VM_LOCKED : 0);
-	unlock_merged(ctx, t->mm, start, end);
-	for (uint64_t vpn = start; vpn < end && !ctx->error && !t->killed; vpn++) {
+	while (!ctx->error && !t->killed) {
 		uint32_t *pte = mm_pte(&ctx->m, t->mm, vpn);
 		const struct rs_vma *vma = mm_find_vma(t->mm, vpn);
+		const struct region *r = mm_region(t->mm, region);
+
+		if (!vma || !r->mapped || vpn < r->start || vpn - r->start >= r->pages ||
+		    (pte && (*pte & RS_PTE_PRESENT)))
+			return;
+		handle_fault(ctx, region, vpn - r->start, vma->flags & VM_WRITE && !(vma->flags & VM_SHARED));
+	}
+}
+
+/* Fault the pages in and lock them. Kernel: mm/mlock.c do_mlock(). */
+bool op_mlock(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
+{
+	uint64_t start, end;
+
+	rs_lru_add_drain(ctx);
+	mmap_write_lock(ctx, t->mm, LOCK_MLOCK);
+	if (!region_range(ctx, t, r->object, r->page, r->count, &start, &end)) {
+		mmap_write_unlock(ctx, t->mm, LOCK_MLOCK);
+		return false;
+	}
+	change_flags(ctx, t->mm, start, end, VM_LOCKED, r->arg ? VM_LOCKED : 0, LOCK_MLOCK);
+	mmap_write_unlock_merged(ctx, t->mm, start, end, LOCK_MLOCK);
+	for (uint64_t vpn = start; vpn < end && !ctx->error && !t->killed; vpn++) {
+		uint32_t *pte;
 		pfn_t pfn;
 
-		while (r->arg && (!pte || !(*pte & RS_PTE_PRESENT)) && !ctx->error && !t->killed) {
-			handle_fault(ctx, region, vpn - region->start, vma->flags & VM_WRITE && !(vma->flags & VM_SHARED));
-			pte = mm_pte(&ctx->m, t->mm, vpn);
-		}
+		if (r->arg)
+			populate(ctx, t, r->object, vpn);
+		pte = mm_pte(&ctx->m, t->mm, vpn);
 		pfn = pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte) ? rs_pfn_head(ctx, rs_pte_pfn(*pte)) : 0;
 		if (pfn)
 			folio_mlock(ctx, pfn, r->arg);
@@ -226,19 +272,20 @@ bool op_mlock(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 
 bool op_mbind(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 {
-	struct region *region = mm_region(t->mm, r->object);
+	struct mm *mm = t->mm;
+	uint64_t start, end;
 
-	if (!region->mapped) {
-		sched_fail(ctx, RS_ERROR_INPUT, "%s: the region is not mapped", trace_place(ctx));
+	mmap_write_lock(ctx, mm, LOCK_MBIND);
+	if (!region_range(ctx, t, r->object, 0, 0, &start, &end)) {
+		mmap_write_unlock(ctx, mm, LOCK_MBIND);
 		return false;
 	}
-	mmap_write_lock(ctx, t->mm);
-	mm_split(&ctx->m, t->mm, region->start, region->start + region->pages);
-	for (uint32_t i = mm_vma_index(t->mm, region->start);
-	     i < t->mm->pub.nr_vmas && t->mm->pub.vmas[i]->start < region->start + region->pages; i++) {
-		t->mm->pub.vmas[i]->policy = r->arg;
-		t->mm->pub.vmas[i]->policy_nodes = r->value;
+	vma_start_write_range(ctx, mm, start, end, LOCK_MBIND);
+	mm_split(&ctx->m, mm, start, end);
+	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++) {
+		mm->pub.vmas[i]->policy = r->arg;
+		mm->pub.vmas[i]->policy_nodes = r->value;
 	}
-	unlock_merged(ctx, t->mm, region->start, region->start + region->pages);
+	mmap_write_unlock_merged(ctx, mm, start, end, LOCK_MBIND);
 	return true;
 }

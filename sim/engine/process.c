@@ -18,6 +18,7 @@ struct mm *mm_create(struct rs_ctx *ctx, uint16_t memcg)
 /* Everything it maps goes. Kernel: exit_mmap(). */
 void mm_destroy(struct rs_ctx *ctx, struct mm *mm)
 {
+	mmap_write_lock(ctx, mm, LOCK_EXIT); /* a walk may still be inside */
 	mm->pub.exiting = true;
 	if (ctx->ops->mm_del)
 		ctx->ops->mm_del(ctx, &mm->pub);
@@ -30,7 +31,8 @@ void mm_destroy(struct rs_ctx *ctx, struct mm *mm)
 		mm_remove_vmas(&ctx->m, mm, start, end);
 		mm_free_tables(&ctx->m, mm, start, end);
 	}
-	g_free(mm->lock);
+	mmap_write_unlock(ctx, mm, LOCK_EXIT);
+	mmap_lock_free(mm);
 	mm_free(&ctx->m, mm);
 }
 
@@ -77,15 +79,29 @@ static void copy_vma_pages(struct rs_ctx *ctx, struct mm *from, struct mm *to, c
 	}
 }
 
+/* The first thread of the child, and those that the trace has given it already. */
+static void start_child(struct rs_ctx *ctx, struct task *child, struct mm *mm)
+{
+	start_thread(ctx, child, mm, ctx->cur->now);
+	for (uint32_t i = child->id + 1; i < ctx->nr_tasks; i++) {
+		struct task *t = ctx->tasks[i];
+
+		if (t->class == CLASS_APP && t->state == TASK_UNBORN && t->process == child->process)
+			start_thread(ctx, t, mm, ctx->cur->now);
+	}
+}
+
 bool op_fork(struct rs_ctx *ctx, struct task *t, uint32_t thread)
 {
 	struct mm *from = t->mm, *to;
 
 	to = mm_create(ctx, from->pub.memcg);
-	mmap_write_lock(ctx, from);
+	mmap_write_lock(ctx, from, LOCK_FORK);
 	for (uint32_t i = 0; i < from->pub.nr_vmas; i++) {
-		struct rs_vma *vma = from->pub.vmas[i], *new = mm_copy_vma(&ctx->m, to, vma);
+		struct rs_vma *vma = from->pub.vmas[i], *new;
 
+		vma_start_write(ctx, from, vma, LOCK_FORK);
+		new = mm_copy_vma(&ctx->m, to, vma);
 		/* mlock() is not inherited. */
 		new->flags &= ~(uint32_t)VM_LOCKED;
 		charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
@@ -97,8 +113,8 @@ bool op_fork(struct rs_ctx *ctx, struct task *t, uint32_t thread)
 		if (r->mapped)
 			region_set(mm_region(to, i), r->start, r->pages);
 	}
-	mmap_write_unlock(ctx, from);
-	start_thread(ctx, ctx->thread[thread].task, to, t->now);
+	mmap_write_unlock(ctx, from, LOCK_FORK);
+	start_child(ctx, ctx->thread[thread].task, to);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #include <stdarg.h>
 
 #define STALL_NS 3600000000000ull
+#define SPIN_MAX_NS 25000u /* Kernel: rwsem_rspin_threshold() at most */
 
 static gint ready_order(gconstpointer a, gconstpointer b, gpointer unused)
 {
@@ -48,6 +49,8 @@ static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t whe
 	t->slice_end = from + ctx->cfg.timeslice_ns;
 	cpu->cur = t;
 	cpu->last_user = t;
+	if (ctx->cur)
+		ctx->cur->others = MIN(ctx->cur->others, from);
 	if (t->mm && ctx->ops->mm_switch)
 		ctx->ops->mm_switch(ctx, &t->mm->pub);
 }
@@ -78,9 +81,35 @@ static ns_t wakeup_preempts_at(const struct rs_ctx *ctx, ns_t when)
 	return ctx->m.kernel < RS_KERNEL_6_12 ? when : (when / TICK_NS + 1) * TICK_NS;
 }
 
-static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
+/* From here on the spinner sleeps. Kernel: need_resched() in rwsem_optimistic_spin(). */
+static struct cpu *stop_spinning(struct rs_ctx *ctx, struct task *t, ns_t when)
+{
+	struct cpu *cpu = &ctx->cpus[t->cpu];
+
+	t->now = t->wait_from = MAX(t->now, when);
+	t->spin_ns += t->now - t->spin_from;
+	t->state = TASK_WAITING;
+	t->run_ns += t->now - t->started_at;
+	cpu->busy_ns += t->now - t->started_at;
+	cpu->free_at = t->now;
+	cpu->cur = NULL;
+	return cpu;
+}
+
+/* A CPU that nobody needs: idle, or one that spins. */
+static struct cpu *spare_cpu(struct rs_ctx *ctx, ns_t when)
 {
 	struct cpu *cpu = idle_cpu(ctx);
+
+	for (uint32_t i = 0; i < ctx->nr_cpus && !cpu; i++)
+		if (ctx->cpus[i].cur->state == TASK_SPINNING)
+			cpu = stop_spinning(ctx, ctx->cpus[i].cur, when);
+	return cpu;
+}
+
+static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
+{
+	struct cpu *cpu = spare_cpu(ctx, when);
 
 	t->ready_at = when;
 	t->state = TASK_READY;
@@ -99,7 +128,23 @@ static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
 
 void task_wake(struct rs_ctx *ctx, struct task *t, ns_t when)
 {
-	if (t->state == TASK_WAITING || t->state == TASK_UNBORN || t->state == TASK_STARVING)
+	/* Only a kill wakes a thread whose records are used up. */
+	if (t->state == TASK_STARVING) {
+		if (!ctx->trace_over)
+			return;
+		ctx->nr_starving--;
+		when = MAX(when, t->end_at);
+		t->idle_ns += when - t->end_at;
+		make_ready(ctx, t, when);
+	}
+	if (t->state == TASK_SPINNING) {
+		t->now = MAX(when, t->now);
+		t->spin_ns += t->now - t->spin_from;
+		t->state = TASK_RUNNING;
+		if (ctx->cur)
+			ctx->cur->others = MIN(ctx->cur->others, t->now);
+	}
+	if (t->state == TASK_WAITING || t->state == TASK_UNBORN)
 		make_ready(ctx, t, MAX(when, t->now));
 }
 
@@ -126,6 +171,52 @@ void task_wait(struct rs_ctx *ctx, enum wait_kind kind, const char *what)
 	t->wait_ns[kind] += t->ready_at - from;
 }
 
+static void spun_enough(struct rs_ctx *ctx, void *arg, uint64_t value)
+{
+	struct task *t = arg, *next;
+	struct cpu *cpu;
+
+	if (t->state != TASK_SPINNING || t->nr_spins != value)
+		return;
+	if (t->spin_on && *t->spin_on && (*t->spin_on)->state == TASK_RUNNING) {
+		event_add(ctx, ctx->now + SPIN_MAX_NS, spun_enough, t, value);
+		return;
+	}
+	cpu = stop_spinning(ctx, t, ctx->now);
+	next = g_queue_pop_head(&ctx->ready);
+	if (next)
+		run_on(ctx, cpu, next, cpu->free_at);
+}
+
+/*
+ * Kernel: rwsem_optimistic_spin(): as long as a writer runs, and a fixed time otherwise. Differs:
+ * a spinner keeps its place in the queue.
+ */
+bool task_spin(struct rs_ctx *ctx, enum wait_kind kind, const char *what, struct task *const *owner)
+{
+	struct task *t = ctx->cur;
+
+	if (ctx->nr_cpus == 1 || !g_queue_is_empty(&ctx->ready)) {
+		task_wait(ctx, kind, what);
+		return false;
+	}
+	if (t->plug)
+		plug_flush(ctx);
+	t->state = TASK_SPINNING;
+	t->wait_kind = kind;
+	t->waiting_for = what;
+	t->spin_on = owner;
+	t->spin_from = t->now;
+	t->wait_from = 0;
+	event_add(ctx, t->now + SPIN_MAX_NS, spun_enough, t, ++t->nr_spins);
+	task_yield(t);
+	t->waiting_for = NULL;
+	if (!t->wait_from)
+		return true;
+	t->wait_ns[kind] += t->ready_at - t->wait_from;
+	return false;
+}
+
 static void wake_sleeper(struct rs_ctx *ctx, void *arg, uint64_t value)
 {
 	struct task *t = arg;
@@ -149,6 +240,7 @@ void task_exit(struct rs_ctx *ctx)
 	struct task *t = ctx->cur;
 
 	t->state = TASK_DEAD;
+	t->end_at = t->now;
 	if (t->class == CLASS_APP)
 		ctx->nr_live_apps--;
 	release_cpu(ctx, t);
@@ -175,6 +267,14 @@ void task_checkpoint(struct rs_ctx *ctx)
 	task_yield(t);
 }
 
+void task_sync(struct rs_ctx *ctx)
+{
+	struct task *t = ctx->cur;
+
+	if (ctx->nr_cpus > 1 && t->now > t->others)
+		task_yield(t);
+}
+
 static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
 {
 	struct task *best = NULL;
@@ -183,7 +283,7 @@ static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
 	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
 		struct task *t = ctx->cpus[i].cur;
 
-		if (!t)
+		if (!t || t->state == TASK_SPINNING)
 			continue;
 		if (!best || t->now < best->now || (t->now == best->now && t->id < best->id)) {
 			if (best)
@@ -250,14 +350,54 @@ void sched_run(struct rs_ctx *ctx)
 			return;
 		}
 		t->limit = run_limit(ctx, t, when, other);
+		t->others = MIN(when, other);
 		task_switch_in(t);
 	}
 }
 
+static void retire(struct rs_ctx *ctx, struct task *t)
+{
+	t->end_at = t->now;
+	release_cpu(ctx, t);
+}
+
+/*
+ * Nobody runs until the thread has records again, so it keeps its CPU: where a batch of the trace
+ * ends is not an event.
+ */
 void task_starve(struct rs_ctx *ctx)
 {
+	struct task *t = ctx->cur;
+
 	ctx->nr_starving++;
-	park(ctx, TASK_STARVING, "trace records");
+	t->state = TASK_STARVING;
+	t->waiting_for = "trace records";
+	if (ctx->trace_over)
+		retire(ctx, t);
+	task_yield(t);
+	t->waiting_for = NULL;
+}
+
+void task_feed(struct rs_ctx *ctx, struct task *t)
+{
+	if (t->state != TASK_STARVING)
+		return;
+	t->state = TASK_RUNNING;
+	ctx->nr_starving--;
+}
+
+/* The trace is over: whoever has no records left is done and leaves its CPU to the others. */
+void sched_no_more_input(struct rs_ctx *ctx)
+{
+	ctx->trace_over = true;
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
+		if (ctx->tasks[i]->state != TASK_STARVING)
+			continue;
+		if (ctx->tasks[i]->killed)
+			task_feed(ctx, ctx->tasks[i]); /* it has still to die */
+		else
+			retire(ctx, ctx->tasks[i]);
+	}
 }
 
 char *sched_dump(struct rs_ctx *ctx)

@@ -274,16 +274,6 @@ bool rs_vma_has_recency(struct rs_ctx *ctx, const struct rs_vma *vma)
 	return file_handle(&ctx->m.file[vma->object], vma->handle)->advice != RS_ADV_NOREUSE;
 }
 
-bool rs_mmap_read_trylock(struct rs_ctx *ctx, struct rs_mm *mm)
-{
-	return mmap_read_trylock(ctx, (struct mm *)mm);
-}
-
-void rs_mmap_read_unlock(struct rs_ctx *ctx, struct rs_mm *mm)
-{
-	mmap_read_unlock(ctx, (struct mm *)mm);
-}
-
 void rs_folio_mark_dirty(struct rs_ctx *ctx, pfn_t pfn)
 {
 	folio_mark_dirty(ctx, pfn);

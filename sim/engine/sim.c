@@ -243,7 +243,7 @@ bool rs_sim_finish(struct rs_sim *sim, const struct rs_trace *trace, struct rs_r
 	ctx->trace = trace;
 	if (!ctx->started)
 		start_first_thread(ctx);
-	ctx->trace_over = true;
+	sched_no_more_input(ctx);
 	sched_run(ctx);
 	if (!pass_error(ctx, error))
 		return false;
@@ -271,7 +271,7 @@ static void free_locks(struct rs_ctx *ctx)
 {
 	for (uint32_t i = 0; i < ctx->m.nr_mms; i++)
 		if (ctx->m.mm[i])
-			g_free(ctx->m.mm[i]->lock);
+			mmap_lock_free(ctx->m.mm[i]);
 }
 
 static void free_pending_io(struct rs_ctx *ctx)

@@ -113,7 +113,9 @@ static void fill_thread(struct rs_ctx *ctx, const struct task *t)
 	out->accesses = t->accesses;
 	out->faults = t->minflt;
 	out->major_faults = t->majflt;
+	out->start_ns = t->born_at;
 	out->end_ns = t->now;
+	out->spin_ns = t->spin_ns;
 	out->cpu_ns = t->run_ns;
 	out->reclaim_ns = t->reclaim_ns;
 	out->io_wait_ns = t->wait_ns[WAIT_IO];
@@ -121,6 +123,7 @@ static void fill_thread(struct rs_ctx *ctx, const struct task *t)
 	out->throttle_ns = t->wait_ns[WAIT_THROTTLE] + t->wait_ns[WAIT_DIRTY];
 	out->run_wait_ns = t->wait_ns[WAIT_CPU];
 	out->sleep_ns = t->wait_ns[WAIT_SLEEP] + t->wait_ns[WAIT_THREAD];
+	out->idle_ns = t->born_at + t->idle_ns + (ctx->result->elapsed_ns - t->now);
 }
 
 static void fill_lock(struct rs_ctx *ctx, const char *name, const struct lock_stat *l)
@@ -130,6 +133,32 @@ static void fill_lock(struct rs_ctx *ctx, const char *name, const struct lock_st
 	out->acquired = l->acquired;
 	out->contended = l->contended;
 	out->wait_ns = l->wait_ns;
+	out->hold_ns = l->hold_ns;
+}
+
+/* The sum, and each kind of operation that took the lock. */
+static void fill_lock_by_op(struct rs_ctx *ctx, const char *name, const struct lock_stat *l)
+{
+	struct lock_stat sum = { 0 };
+
+	for (unsigned op = 0; op < NR_LOCK_OPS; op++) {
+		sum.acquired += l[op].acquired;
+		sum.contended += l[op].contended;
+		sum.wait_ns += l[op].wait_ns;
+		sum.hold_ns += l[op].hold_ns;
+	}
+	fill_lock(ctx, name, &sum);
+	for (unsigned op = 0; op < NR_LOCK_OPS; op++) {
+		struct rs_lock_op_stat *out;
+
+		if (!l[op].acquired && !l[op].contended)
+			continue;
+		out = rs_lock_stat_add_op(rs_result_lock(ctx->result, name), lock_op_name(op));
+		out->acquired = l[op].acquired;
+		out->contended = l[op].contended;
+		out->wait_ns = l[op].wait_ns;
+		out->hold_ns = l[op].hold_ns;
+	}
 }
 
 static void fill_device(struct rs_ctx *ctx, const struct device *d)
@@ -180,10 +209,17 @@ void finish_result(struct rs_ctx *ctx)
 		if (t->class != CLASS_APP || t->state == TASK_UNBORN)
 			continue;
 		r->elapsed_ns = MAX(r->elapsed_ns, t->now);
-		fill_thread(ctx, t);
 	}
-	fill_lock(ctx, "mmap_lock", &ctx->lock_mmap);
-	fill_lock(ctx, "vma_lock", &ctx->lock_vma);
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++)
+		if (ctx->tasks[i]->class == CLASS_APP && ctx->tasks[i]->state != TASK_UNBORN)
+			fill_thread(ctx, ctx->tasks[i]);
+	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
+		const struct cpu *cpu = &ctx->cpus[i];
+
+		r->cpu_busy_ns += cpu->busy_ns + (cpu->cur ? cpu->cur->now - cpu->cur->started_at : 0);
+	}
+	fill_lock_by_op(ctx, "mmap_lock", ctx->lock_mmap);
+	fill_lock_by_op(ctx, "vma_lock", ctx->lock_vma);
 	fill_lock(ctx, "lru_lock", &ctx->lock_lru);
 	fill_device(ctx, &ctx->swap_dev);
 	fill_device(ctx, &ctx->disk_dev);

@@ -300,6 +300,9 @@ struct rs_vma *mm_find_vma(const struct mm *, uint64_t vpn); /* the VMA that hol
 uint32_t mm_vma_index(const struct mm *, uint64_t vpn);	     /* first VMA with end > vpn */
 struct rs_vma *mm_map(struct machine *, struct mm *, uint64_t start, const struct rs_map *,
 		      uint16_t handle);
+bool vma_can_merge(const struct rs_vma *, const struct rs_vma *next);
+void vma_fill(struct rs_vma *, struct mm *, uint64_t start, const struct rs_map *,
+	      uint16_t handle); /* zeroed before */
 /* Cut VMAs so that start and end are borders. */
 void mm_split(struct machine *, struct mm *, uint64_t start, uint64_t end);
 /* Join equal neighbours around [start, end). */

@@ -89,12 +89,9 @@ static void drop_vma(struct machine *m, struct mm *mm, uint32_t at)
 		(mm->pub.nr_vmas - at) * sizeof(*mm->pub.vmas));
 }
 
-/* An anonymous VMA takes the anon_vma of a neighbour it could merge with at its first fault. */
-struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const struct rs_map *map,
-		      uint16_t handle)
+void vma_fill(struct rs_vma *vma, struct mm *mm, uint64_t start, const struct rs_map *map,
+	      uint16_t handle)
 {
-	struct rs_vma *vma = g_new0(struct rs_vma, 1);
-
 	vma->start = start;
 	vma->end = start + map->pages;
 	vma->flags = map->prot;
@@ -108,6 +105,15 @@ struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const st
 		vma->handle = handle;
 		vma->has_object = true;
 	}
+}
+
+/* An anonymous VMA takes the anon_vma of a neighbour it could merge with at its first fault. */
+struct rs_vma *mm_map(struct machine *m, struct mm *mm, uint64_t start, const struct rs_map *map,
+		      uint16_t handle)
+{
+	struct rs_vma *vma = g_new0(struct rs_vma, 1);
+
+	vma_fill(vma, mm, start, map, handle);
 	insert_vma(mm, mm_vma_index(mm, start), vma);
 	vma_link_object(m, vma);
 	mm->total_pages += map->pages;
@@ -120,6 +126,7 @@ struct rs_vma *mm_copy_vma(struct machine *m, struct mm *mm, const struct rs_vma
 	struct rs_vma *vma = g_memdup2(from, sizeof(*from));
 
 	vma->mm = mm->pub.id;
+	vma->vm_lock_readers = vma->vm_lock_seq = 0;
 	insert_vma(mm, mm_vma_index(mm, vma->start), vma);
 	vma_link_object(m, vma);
 	mm->total_pages += vma->end - vma->start;
@@ -147,7 +154,7 @@ void mm_split(struct machine *m, struct mm *mm, uint64_t start, uint64_t end)
 }
 
 /* Kernel: mm/mmap.c can_vma_merge_after(), is_mergeable_anon_vma(). */
-static bool can_merge(const struct rs_vma *a, const struct rs_vma *b)
+bool vma_can_merge(const struct rs_vma *a, const struct rs_vma *b)
 {
 	if (a->end != b->start || a->flags != b->flags || a->policy != b->policy ||
 	    a->policy_nodes != b->policy_nodes || a->pgoff + (a->end - a->start) != b->pgoff)
@@ -180,7 +187,7 @@ void mm_merge(struct machine *m, struct mm *mm, uint64_t start, uint64_t end)
 	while (i + 1 < mm->pub.nr_vmas && mm->pub.vmas[i]->start <= end) {
 		struct rs_vma *a = mm->pub.vmas[i], *b = mm->pub.vmas[i + 1];
 
-		if (!can_merge(a, b)) {
+		if (!vma_can_merge(a, b)) {
 			i++;
 			continue;
 		}

@@ -233,6 +233,16 @@ struct rs_lock_stat *rs_result_lock(struct rs_result *result, const char *name)
 	return lock;
 }
 
+struct rs_lock_op_stat *rs_lock_stat_add_op(struct rs_lock_stat *lock, const char *name)
+{
+	struct rs_lock_op_stat *op = &lock->op[lock->nr_ops];
+
+	g_assert(lock->nr_ops < G_N_ELEMENTS(lock->op));
+	lock->nr_ops++;
+	op->name = name;
+	return op;
+}
+
 struct rs_device_stat *rs_result_add_device(struct rs_result *result, const char *name,
 					    const char *kind)
 {

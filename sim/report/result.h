@@ -104,12 +104,23 @@ struct rs_thread_stat {
 	/* cpu: everything it ran; reclaim: of that, in direct reclaim */
 	ns_t end_ns, cpu_ns, reclaim_ns, io_wait_ns, lock_wait_ns, throttle_ns, run_wait_ns,
 		sleep_ns;
+	/* start: when it began; idle: before that and after its end; spin: of cpu_ns, for locks */
+	ns_t start_ns, idle_ns, spin_ns;
+};
+
+/* One kind of operation that takes the lock: "fault", "munmap", ...; static. */
+struct rs_lock_op_stat {
+	const char *name;
+	uint64_t acquired, contended;
+	ns_t wait_ns, hold_ns;
 };
 
 struct rs_lock_stat {
 	const char *name; /* "mmap_lock", "vma_lock", "lru_lock", "i_mmap_rwsem", ...; static */
 	uint64_t acquired, contended;
 	ns_t wait_ns, hold_ns;
+	struct rs_lock_op_stat op[16];
+	uint32_t nr_ops;
 };
 
 struct rs_device_stat {
@@ -165,6 +176,7 @@ struct rs_result {
 	ns_t kswapd_cpu_ns;  /* of that, kswapd's */
 	uint64_t steps, overruns; /* engine steps; those over their time budget */
 
+	ns_t cpu_busy_ns; /* of all CPUs */
 	ns_t elapsed_ns; /* when the last thread ended */
 	uint64_t accesses;
 	char *oom; /* one line about the first OOM kill; NULL: none */
@@ -186,6 +198,7 @@ void rs_snapshot_add_gen(struct rs_snapshot *, const struct rs_lru_gen_row *);
 struct rs_thread_stat *rs_result_add_thread(struct rs_result *, const char *name);
 /* The lock class of that name, made on first use. name must be static. */
 struct rs_lock_stat *rs_result_lock(struct rs_result *, const char *name);
+struct rs_lock_op_stat *rs_lock_stat_add_op(struct rs_lock_stat *, const char *name);
 struct rs_device_stat *rs_result_add_device(struct rs_result *, const char *name, const char *kind);
 struct rs_node_stat *rs_result_add_node(struct rs_result *, uint32_t nid);
 

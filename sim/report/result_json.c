@@ -247,6 +247,7 @@ static json_t *time_json(const struct rs_result *result)
 		set_count(row, "accesses", thread->accesses);
 		set_count(row, "faults", thread->faults);
 		set_count(row, "major_faults", thread->major_faults);
+		set_count(row, "start_ns", thread->start_ns);
 		set_count(row, "end_ns", thread->end_ns);
 		set_count(row, "cpu_ns", thread->cpu_ns);
 		set_count(row, "reclaim_ns", thread->reclaim_ns);
@@ -255,13 +256,33 @@ static json_t *time_json(const struct rs_result *result)
 		set_count(row, "throttle_ns", thread->throttle_ns);
 		set_count(row, "run_wait_ns", thread->run_wait_ns);
 		set_count(row, "sleep_ns", thread->sleep_ns);
+		set_count(row, "idle_ns", thread->idle_ns);
+		set_count(row, "spin_ns", thread->spin_ns);
 		json_array_append_new(threads, row);
 	}
 	set_count(object, "elapsed_ns", result->elapsed_ns);
 	set_count(object, "accesses", result->accesses);
+	set_count(object, "cpu_busy_ns", result->cpu_busy_ns);
 	set_count(object, "steps", result->steps);
 	set_count(object, "step_overruns", result->overruns);
 	json_object_set_new(object, "per_thread", threads);
+	return object;
+}
+
+static json_t *lock_ops_json(const struct rs_lock_stat *lock)
+{
+	json_t *object = json_object();
+
+	for (uint32_t i = 0; i < lock->nr_ops; i++) {
+		const struct rs_lock_op_stat *op = &lock->op[i];
+		json_t *row = json_object();
+
+		set_count(row, "acquired", op->acquired);
+		set_count(row, "contended", op->contended);
+		set_count(row, "wait_ns", op->wait_ns);
+		set_count(row, "hold_ns", op->hold_ns);
+		json_object_set_new(object, op->name, row);
+	}
 	return object;
 }
 
@@ -277,6 +298,8 @@ static json_t *locks_json(const struct rs_result *result)
 		set_count(row, "contended", lock->contended);
 		set_count(row, "wait_ns", lock->wait_ns);
 		set_count(row, "hold_ns", lock->hold_ns);
+		if (lock->nr_ops)
+			json_object_set_new(row, "by_operation", lock_ops_json(lock));
 		json_object_set_new(object, lock->name, row);
 	}
 	return object;

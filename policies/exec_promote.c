@@ -19,6 +19,9 @@ static const struct mglru_hooks hooks = {
 
 static bool init(struct rs_ctx *ctx, GError **error)
 {
+	if (rs_tunables(ctx)->kernel < RS_KERNEL_6_14)
+		rs_warn(ctx, "exec-promote: kernels before 6.14 have no first use to skip; this is "
+			     "plain mglru");
 	return mglru_setup(ctx, &hooks, error);
 }
 

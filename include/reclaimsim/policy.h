@@ -413,6 +413,8 @@ void rs_throttle(struct rs_ctx *, uint8_t nid, const char *reason); /* reclaim_t
 /* Send off the swap writes held back so far. Kernel: blk_finish_plug(). */
 void rs_flush_plug(struct rs_ctx *);
 bool rs_has_fatal_signal(struct rs_ctx *);
+/* For people: goes into the result's warnings, once. */
+void rs_warn(struct rs_ctx *, const char *text);
 
 /* ---- page tables ---- */
 struct rs_mm *rs_mm(struct rs_ctx *, uint32_t id);		/* NULL: gone */

@@ -54,6 +54,11 @@ void rs_flush_plug(struct rs_ctx *ctx)
 		plug_flush(ctx);
 }
 
+void rs_warn(struct rs_ctx *ctx, const char *text)
+{
+	rs_result_warn(ctx->result, "%s", text);
+}
+
 bool rs_has_fatal_signal(struct rs_ctx *ctx)
 {
 	return ctx->cur && ctx->cur->killed;

@@ -50,7 +50,7 @@ void rig_free(struct rig *r)
 	g_free(r);
 }
 
-void rig_record(struct rig *r, struct rs_record record, const struct rs_map *map)
+static void feed_one(struct rig *r, struct rs_record record, const struct rs_map *map)
 {
 	const struct rs_batch batch = {
 		.records = &record, .nr_records = 1, .maps = map, .nr_maps = map ? 1 : 0, .line = 1
@@ -64,7 +64,7 @@ void rig_record(struct rig *r, struct rs_record record, const struct rs_map *map
 static void access_pages(struct rig *r, enum rs_op op, uint32_t object, uint32_t page,
 			 uint32_t count)
 {
-	rig_record(r, (struct rs_record){ .op = op, .object = object, .page = page, .count = count },
+	feed_one(r, (struct rs_record){ .op = op, .object = object, .page = page, .count = count },
 		 NULL);
 }
 
@@ -77,7 +77,7 @@ void rig_map_file(struct rig *r, uint32_t region, uint32_t file, uint64_t pages,
 {
 	const struct rs_map map = { .file = file, .prot = prot, .pages = pages };
 
-	rig_record(r, (struct rs_record){ .op = RS_OP_MMAP, .object = region }, &map);
+	feed_one(r, (struct rs_record){ .op = RS_OP_MMAP, .object = region }, &map);
 }
 
 void rig_load(struct rig *r, uint32_t region, uint32_t page, uint32_t count)
@@ -92,7 +92,7 @@ void rig_store(struct rig *r, uint32_t region, uint32_t page, uint32_t count)
 
 void rig_file(struct rig *r, uint32_t file, uint64_t pages)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = file, .value = pages }, NULL);
+	feed_one(r, (struct rs_record){ .op = RS_OP_FILE, .object = file, .value = pages }, NULL);
 }
 
 void rig_read(struct rig *r, uint32_t file, uint32_t page, uint32_t count)
@@ -105,25 +105,25 @@ void rig_write(struct rig *r, uint32_t file, uint32_t page, uint32_t count)
 	access_pages(r, RS_OP_WRITE, file, page, count);
 }
 
-void rig_record(struct rig *r, struct rs_record record)
+void rig_record(struct rig *r, struct rs_record record, const struct rs_map *map)
 {
-	feed_one(r, record, NULL);
+	feed_one(r, record, map);
 }
 
 void rig_fork(struct rig *r, uint32_t thread)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_FORK, .object = thread, .arg = thread });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FORK, .object = thread, .arg = thread }, NULL);
 }
 
 void rig_thread(struct rig *r, uint32_t thread)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_THREAD, .object = thread });
+	rig_record(r, (struct rs_record){ .op = RS_OP_THREAD, .object = thread }, NULL);
 }
 
 void rig_madvise(struct rig *r, uint32_t region, enum rs_advice advice, uint32_t page, uint32_t count)
 {
 	rig_record(r, (struct rs_record){ .op = RS_OP_MADVISE, .object = region, .arg = advice,
-					  .page = page, .count = count });
+					  .page = page, .count = count }, NULL);
 }
 
 void rig_enter(struct rig *r)

@@ -33,7 +33,6 @@ void rig_file(struct rig *, uint32_t file, uint64_t pages);
 void rig_read(struct rig *, uint32_t file, uint32_t page, uint32_t count);
 void rig_write(struct rig *, uint32_t file, uint32_t page, uint32_t count);
 
-void rig_record(struct rig *, struct rs_record); /* any other */
 void rig_fork(struct rig *, uint32_t thread);	 /* into a process of the same number */
 void rig_thread(struct rig *, uint32_t thread);	 /* whose records the following are */
 void rig_madvise(struct rig *, uint32_t region, enum rs_advice, uint32_t page, uint32_t count);

@@ -266,12 +266,12 @@ static void locked_pages_lie_on_the_unevictable_list(void **state)
 	struct lruvec *l;
 
 	rig_store(r, ANON, 0, 4);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 1, .page = 0, .count = 2 });
+	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 1, .page = 0, .count = 2 }, NULL);
 	rig_drain(r);
 	l = lruvec_of(&r->ctx->m, r->memcg, 0);
 	assert_int_equal(l->lru[LRU_UNEVICTABLE], 2);
 	assert_int_equal(rig_lru(r, RS_INACTIVE_ANON), 2);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 0, .page = 0, .count = 2 });
+	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 0, .page = 0, .count = 2 }, NULL);
 	rig_drain(r);
 	assert_int_equal(l->lru[LRU_UNEVICTABLE], 0);
 	assert_int_equal(rig_lru(r, RS_INACTIVE_ANON), 4);

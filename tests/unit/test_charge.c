@@ -41,7 +41,7 @@ static void freed_pages_leave_the_counter_not_the_stock(void **state)
 
 	rig_store(r, ANON, 0, 100);
 	rig_drain(r);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MUNMAP, .object = ANON });
+	rig_record(r, (struct rs_record){ .op = RS_OP_MUNMAP, .object = ANON }, NULL);
 	assert_int_equal(group(r)->usage, 28);
 	assert_int_equal(r->ctx->cpus[0].stock, 28);
 	rig_free(r);

@@ -80,7 +80,7 @@ static struct mm *child_mm(struct rig *r)
 
 static void sleep_for(struct rig *r, ns_t ns)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns });
+	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns }, NULL);
 }
 
 /* The child's records run while the parent sleeps; then it sleeps itself, or it is gone. */
@@ -135,7 +135,7 @@ static void a_child_that_ends_leaves_the_parent_alone(void **state)
 	pfn_t pfn = rig_page(r, ANON, 0);
 
 	rig_thread(r, 1);
-	rig_record(r, (struct rs_record){ .op = RS_OP_EXIT });
+	rig_record(r, (struct rs_record){ .op = RS_OP_EXIT }, NULL);
 	let_child_run(r);
 	assert_int_equal(rig_folio(r, pfn)->mapcount, 1);
 	rig_store(r, ANON, 0, 1);
@@ -289,7 +289,7 @@ static void unmapping_gives_swap_back(void **state)
 	struct rig *r = swapped("7.2", "null");
 
 	rig_load(r, ANON, 0, 8);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MUNMAP, .object = ANON });
+	rig_record(r, (struct rs_record){ .op = RS_OP_MUNMAP, .object = ANON }, NULL);
 	rig_drain(r);
 	assert_int_equal(r->ctx->m.memcg[r->memcg].swap_usage, 0);
 	assert_int_equal(r->ctx->m.swap.nr_free, r->ctx->m.swap.nr_slots - 1);

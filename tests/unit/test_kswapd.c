@@ -38,7 +38,7 @@ static struct task *kswapd(const struct rig *r)
 
 static void let_pass(struct rig *r, ns_t ns)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns });
+	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns }, NULL);
 }
 
 static void kswapd_sleeps_while_low_is_exceeded(void **state)

@@ -131,7 +131,7 @@ static void cached_pages_in_front_count_as_history(void **state)
 
 		for (uint32_t page = 500; page < 506; page++)
 			rig_record(r, (struct rs_record){ .op = RS_OP_READ, .object = DATA, .arg = 10 + page,
-							  .page = page, .count = 1 });
+							  .page = page, .count = 1 }, NULL);
 		/* 500 alone; 501: one page in front is not more than asked for; 502: two are. */
 		assert_non_null(GUINT_TO_POINTER(rig_file_page(r, DATA, 502)));
 		assert_int_equal(file_handle(&r->ctx->m.file[DATA], 511)->ra.size, 0);
@@ -161,7 +161,7 @@ static void a_random_file_reads_what_is_asked_for(void **state)
 	FOR_KERNELS(k) {
 		struct rig *r = start(*k);
 
-		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_RANDOM });
+		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_RANDOM }, NULL);
 		rig_read(r, DATA, 0, 3);
 		assert_window(r, 0, 3, NO_MARKER);
 		rig_free(r);
@@ -173,7 +173,7 @@ static void a_sequential_file_doubles_the_window(void **state)
 	FOR_KERNELS(k) {
 		struct rig *r = start(*k);
 
-		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_SEQUENTIAL });
+		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_SEQUENTIAL }, NULL);
 		rig_map_anon(r, REGION, 1);
 		rig_enter(r);
 		page_cache_sync_ra(r->ctx, DATA, file_handle(&r->ctx->m.file[DATA], 0), 0, 32);

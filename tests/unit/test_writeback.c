@@ -23,7 +23,7 @@ static struct rig *start(const char *disk)
 
 static void let_pass(struct rig *r, ns_t ns)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns });
+	rig_record(r, (struct rs_record){ .op = RS_OP_SLEEP, .value = ns }, NULL);
 }
 
 /* Free above the high mark: 9500 pages, 10 and 20 % of them; files count, anonymous memory not. */
@@ -114,7 +114,7 @@ static void fsync_writes_one_file_and_waits_for_it(void **state)
 	rig_write(r, DATA, 0, 20);
 	rig_write(r, OTHER, 0, 30);
 	before = rig_task(r)->now;
-	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA }, NULL);
 	assert_int_equal(r->ctx->m.file[DATA].nr_dirty, 0);
 	assert_int_equal(r->ctx->m.file[OTHER].nr_dirty, 30);
 	assert_int_equal(r->ctx->m.nr_writeback, 0);
@@ -132,7 +132,7 @@ static void pages_that_are_no_neighbours_are_requests_of_their_own(void **state)
 	rig_write(r, DATA, 0, 2);
 	rig_write(r, DATA, 3, 1);
 	rig_write(r, DATA, 600, 1);
-	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA }, NULL);
 	assert_int_equal(r->ctx->disk_dev.nr_writes, 3);
 	rig_free(r);
 }
@@ -141,10 +141,10 @@ static void written_pages_are_on_disk_and_are_read_from_there(void **state)
 {
 	struct rig *r = start("null");
 
-	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = 2, .value = 10, .arg = 1 });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = 2, .value = 10, .arg = 1 }, NULL);
 	rig_write(r, 2, 0, 10);
 	assert_int_equal(r->ctx->m.file[2].disk_pages, 0);
-	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = 2 });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = 2 }, NULL);
 	assert_int_equal(r->ctx->m.file[2].disk_pages, 10);
 	rig_free(r);
 }
@@ -158,7 +158,7 @@ static void writing_protects_mapped_pages(void **state)
 	rig_map_file(r, 0, DATA, 8, VM_READ | VM_WRITE | VM_SHARED);
 	rig_store(r, 0, 0, 1);
 	assert_int_equal(r->ctx->m.nr_dirty, 1);
-	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA });
+	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = DATA }, NULL);
 	assert_int_equal(r->ctx->m.nr_dirty, 0);
 	assert_false(*rig_pte(r, 0, 0) & (RS_PTE_WRITE | RS_PTE_DIRTY));
 	faults = rig_vmstat(r, RS_PGFAULT);
@@ -192,7 +192,7 @@ static void truncation_forgets_dirty_pages(void **state)
 
 	rig_write(r, DATA, 0, 20);
 	rig_drain(r);
-	rig_record(r, (struct rs_record){ .op = RS_OP_TRUNCATE, .object = DATA, .page = 5 });
+	rig_record(r, (struct rs_record){ .op = RS_OP_TRUNCATE, .object = DATA, .page = 5 }, NULL);
 	assert_int_equal(r->ctx->m.nr_dirty, 5);
 	assert_int_equal(r->ctx->m.file[DATA].nr_cached, 5);
 	assert_int_equal(r->ctx->m.file[DATA].pages, 5);

@@ -166,10 +166,12 @@ void file_read(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, 
  */
 void file_write(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, uint32_t n)
 {
-	file_grow(&ctx->m.file[id], page + n);
 	for (uint32_t i = 0; i < n && !ctx->cur->killed && !ctx->error; i++, page++) {
-		pfn_t pfn = file_page(&ctx->m.file[id], page);
+		pfn_t pfn;
 
+		/* One page at a time, as the kernel does: the file may be truncated meanwhile. */
+		file_grow(&ctx->m.file[id], page + 1);
+		pfn = file_page(&ctx->m.file[id], page);
 		if (!pfn)
 			pfn = file_add_page(ctx, id, page, true);
 		if (!pfn)
@@ -242,6 +244,8 @@ void file_drop(struct rs_ctx *ctx, uint32_t id, uint64_t from, uint64_t to, bool
 			folio_deactivate_file(ctx, pfn);
 			continue;
 		}
+		/* Held, since another thread may truncate, too, while this one waits. */
+		ctx->m.folios[pfn].refs++;
 		if (truncate) {
 			folio_lock_wait(ctx, pfn);
 			folio_wait_writeback(ctx, pfn);
@@ -252,21 +256,22 @@ void file_drop(struct rs_ctx *ctx, uint32_t id, uint64_t from, uint64_t to, bool
 			}
 			unmap_file_page(ctx, pfn);
 		}
-		file_remove_page(ctx, pfn, 0);
-		folio_free_if_unused(ctx, pfn);
 		f = &ctx->m.file[id];
+		if (file_page(f, i) == pfn)
+			file_remove_page(ctx, pfn, 0);
+		folio_put(ctx, pfn);
 	}
 }
 
 void file_truncate(struct rs_ctx *ctx, uint32_t id, uint64_t pages)
 {
 	struct file *f = &ctx->m.file[id];
+	uint64_t old = f->pages;
 
-	if (pages < f->pages)
-		file_drop(ctx, id, pages, f->pages, true);
-	else
-		file_grow(f, pages);
-	f = &ctx->m.file[id];
-	f->pages = MAX(pages, 0);
+	/* The size first: who comes while this thread waits for pages sees the shorter file. */
+	file_grow(f, pages);
+	f->pages = pages;
 	f->disk_pages = MIN(f->disk_pages, pages);
+	if (pages < old)
+		file_drop(ctx, id, pages, old, true);
 }

@@ -3,24 +3,19 @@
  * gen_fio.c - a fio job file as a trace: which jobs there are, what their I/O does to the page
  * cache and to memory, and the summary.
  *
- * What a job file does not say is modelled by these defaults, each of them a --with setting:
- *  own_pages=1320    private anonymous pages of fio's own (heap, relocations of 60 libraries),
- *                    written by the main process and shared with the jobs copy-on-write; measured
- *                    with fio 3.33 of Debian 12, as are the next two;
- *  shared_pages=570  pages of memory that the main process shares with the jobs (pools,
- * statistics); hot_pages=35      of the private ones and the I/O buffer are touched again every 32
- * I/Os; iops=100000       I/Os a second of a job without rate: it decides how concurrent jobs
- * interleave and how many I/Os a run of a given time has. Files exist, laid out and not cached,
- * unless only pure writers use them.
+ * What a job file does not say is modelled by defaults, each of them a --with setting: own_pages,
+ * shared_pages, hot_pages (fio_memory.h), and iops=100000, I/Os a second of a job without rate: it
+ * decides how concurrent jobs interleave and how many I/Os a run of a given time has. Files exist,
+ * laid out and not cached, unless only pure writers use them.
  *
  * Differs: with ioengine=mmap and an offset, fio 3.33 maps the file from 0 and touches other pages
  * than the offsets it logs, mapping anew for each I/O; here the logged ones are touched.
  */
 #include "traces/gen_fio.h"
+#include "traces/fio_memory.h"
 
 #include <string.h>
 
-#define TOUCH_EVERY 32u
 #define QUANTUM_NS 50000u
 #define FIO_MAX_JOBS GEN_MAX_THREADS
 
@@ -306,7 +301,7 @@ static void emit_io(struct fio_job *j, const struct fio_io *io)
 /* The process's own memory: the I/O buffer and a few pages of code's data, now and then. */
 static void touch_own(struct fio_job *j)
 {
-	if (j->ios_since_touch++ % TOUCH_EVERY)
+	if (j->ios_since_touch++ % FIO_TOUCH_EVERY)
 		return;
 	if (j->buffer_pages)
 		gen_store(j->g, j->buffer, 0, j->buffer_pages);
@@ -532,9 +527,9 @@ json_t *gen_fio(struct gen *g, const char *text, size_t size, const char *name)
 	struct fio_run run = { .g = g };
 	json_t *summary = NULL;
 
-	run.own_pages = gen_with_number(g, "own_pages", 1320, 0, 1 << 20);
-	run.shared_pages = gen_with_number(g, "shared_pages", 570, 0, 1 << 20);
-	run.hot_pages = gen_with_number(g, "hot_pages", 35, 0, 1 << 20);
+	run.own_pages = gen_with_number(g, "own_pages", FIO_OWN_PAGES, 0, 1 << 20);
+	run.shared_pages = gen_with_number(g, "shared_pages", FIO_SHARED_PAGES, 0, 1 << 20);
+	run.hot_pages = gen_with_number(g, "hot_pages", FIO_HOT_PAGES, 0, 1 << 20);
 	run.iops = gen_with_number(g, "iops", 100000, 1, 1000000000);
 	run.jobs = g_ptr_array_new_with_free_func(job_free);
 	run.sizes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);

@@ -7,19 +7,15 @@
  * setting with the meaning it has for job files (gen_fio.c):
  *  invalidate=1    every open drops the file's cached pages;
  *  fadvise_hint=1  a job that mostly goes on where it stopped advises SEQUENTIAL, else RANDOM;
- *  own_pages=1350  anonymous pages of fio's own, written by the main process and shared with the
- *                  jobs' processes copy-on-write;
- *  shm_pages=570   pages of shared memory (thread_data, smalloc pools) of the main process; both
- *                  as /proc/PID/smaps of fio 3.33 of Debian 12 shows them, whatever the job;
- *  hot_pages=35    of these and the I/O buffer are touched again every 32 I/Os;
+ *  own_pages, shared_pages, hot_pages   fio's own memory, see fio_memory.h;
  *  engine=psync    mmap: the I/O goes through a mapping of the file, with madvise() as the hint;
  *  direct=0        1: the I/O bypasses the page cache and is counted only.
  * Names are not quoted and may hold blanks, so lines are taken apart from the right.
  */
+#include "traces/fio_memory.h"
 #include "traces/import.h"
 #include "traces/import_text.h"
 
-#define TOUCH_EVERY 32u
 #define BUFFER_PAGES 256u
 
 enum fio_op { FIO_ADD, FIO_OPEN, FIO_CLOSE, FIO_WAIT, FIO_READ, FIO_WRITE, FIO_SYNC, FIO_DATASYNC,
@@ -44,7 +40,7 @@ struct fio {
 	uint64_t ops[FIO_NR_OPS], wait_us, trim_bytes, io_before_open;
 	uint64_t base_us, last_us; /* a second header starts at 0 again */
 	bool invalidate, hint, mmap, direct, stonewall;
-	uint64_t own_pages, shm_pages, hot_pages, ios;
+	uint64_t own_pages, shared_pages, hot_pages, ios;
 	uint32_t own_region, buffer_region;
 	GArray *files;
 };
@@ -68,9 +64,10 @@ static bool fio_begin(struct import *im, GError **error)
 	    !import_with_number(im, "fadvise_hint", 1, 1, &hint, error) ||
 	    !import_with_number(im, "direct", 0, 1, &direct, error) ||
 	    !import_with_number(im, "stonewall", 0, 1, &stonewall, error) ||
-	    !import_with_number(im, "shm_pages", 570, 1u << 20, &fio->shm_pages, error) ||
-	    !import_with_number(im, "own_pages", 1350, 1u << 20, &fio->own_pages, error) ||
-	    !import_with_number(im, "hot_pages", 35, 1u << 20, &fio->hot_pages, error))
+	    !import_with_number(im, "shared_pages", FIO_SHARED_PAGES, 1u << 20,
+				&fio->shared_pages, error) ||
+	    !import_with_number(im, "own_pages", FIO_OWN_PAGES, 1u << 20, &fio->own_pages, error) ||
+	    !import_with_number(im, "hot_pages", FIO_HOT_PAGES, 1u << 20, &fio->hot_pages, error))
 		return false;
 	fio->invalidate = invalidate;
 	fio->hint = hint;
@@ -151,10 +148,10 @@ static void start_job(struct import *im)
 	if (!im->input) {
 		fio->own_region = put_map(im, RS_MAP_FILE_NONE, 0, 0, fio->own_pages);
 		put(im, RS_OP_STORE, fio->own_region, 0, fio->own_pages);
-		if (fio->shm_pages)
+		if (fio->shared_pages)
 			put(im, RS_OP_STORE,
-			    put_map(im, RS_MAP_FILE_NONE, 0, VM_SHARED, fio->shm_pages), 0,
-			    fio->shm_pages);
+			    put_map(im, RS_MAP_FILE_NONE, 0, VM_SHARED, fio->shared_pages), 0,
+			    fio->shared_pages);
 	} else if (fio->stonewall) {
 		import_wait(im, job - 1, job - 1);
 	}
@@ -169,7 +166,7 @@ static void touch_own(struct import *im, uint64_t length)
 	struct fio *fio = im->priv;
 	uint64_t pages = (length + RS_PAGE_SIZE - 1) >> RS_PAGE_SHIFT;
 
-	if (!fio->own_pages || fio->ios++ % TOUCH_EVERY)
+	if (!fio->own_pages || fio->ios++ % FIO_TOUCH_EVERY)
 		return;
 	put(im, RS_OP_STORE, fio->buffer_region, 0, MIN(pages, BUFFER_PAGES));
 	put(im, RS_OP_STORE, fio->own_region, 0, fio->hot_pages);
@@ -436,7 +433,7 @@ static void fio_end(struct import *im)
 const struct rs_importer import_fio_iolog = {
 	.name = "fio_iolog",
 	.summary = "fio write_iolog, versions 2 and 3; several logs are merged by time (--with "
-		   "invalidate=0, fadvise_hint=0, own_pages=N, shm_pages=N, hot_pages=N, "
+		   "invalidate=0, fadvise_hint=0, own_pages=N, shared_pages=N, hot_pages=N, "
 		   "stonewall=1, engine=mmap, direct=1)",
 	.valid = "TIME FILE add|open|close, TIME FILE read|write|sync|datasync|trim OFFSET LENGTH "
 		 "(version 2: without TIME)",

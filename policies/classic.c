@@ -118,24 +118,26 @@ static enum rs_verdict classic_check_references(struct rs_ctx *ctx, pfn_t pfn, s
 	return marked && file ? RS_RECLAIM_CLEAN : RS_RECLAIM;
 }
 
-static void count_scan(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, enum rs_type type, uint64_t nr)
+/* By who reclaims, as vmstat knows them: kswapd, memory.reclaim (7.2), anybody else. */
+struct by_reclaimer {
+	enum rs_event kswapd, proactive, direct, anon, file;
+};
+static const struct by_reclaimer scan_events = { RS_PGSCAN_KSWAPD, RS_PGSCAN_PROACTIVE, RS_PGSCAN_DIRECT,
+						 RS_PGSCAN_ANON, RS_PGSCAN_FILE };
+static const struct by_reclaimer steal_events = { RS_PGSTEAL_KSWAPD, RS_PGSTEAL_PROACTIVE, RS_PGSTEAL_DIRECT,
+						  RS_PGSTEAL_ANON, RS_PGSTEAL_FILE };
+
+static void count_pages(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, enum rs_type type,
+			const struct by_reclaimer *events, uint64_t nr)
 {
-	enum rs_event e = sc->kswapd ? RS_PGSCAN_KSWAPD : RS_PGSCAN_DIRECT;
+	enum rs_event e = events->direct;
 
-	if (sc->proactive && !sc->kswapd && rs_tunables(ctx)->kernel >= RS_KERNEL_7_2)
-		e = RS_PGSCAN_PROACTIVE;
+	if (sc->kswapd)
+		e = events->kswapd;
+	else if (sc->proactive && rs_tunables(ctx)->kernel >= RS_KERNEL_7_2)
+		e = events->proactive;
 	rs_count_reclaim(ctx, l, sc, e, nr);
-	rs_count(ctx, l, type == RS_ANON ? RS_PGSCAN_ANON : RS_PGSCAN_FILE, nr);
-}
-
-static void count_steal(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, enum rs_type type, uint64_t nr)
-{
-	enum rs_event e = sc->kswapd ? RS_PGSTEAL_KSWAPD : RS_PGSTEAL_DIRECT;
-
-	if (sc->proactive && !sc->kswapd && rs_tunables(ctx)->kernel >= RS_KERNEL_7_2)
-		e = RS_PGSTEAL_PROACTIVE;
-	rs_count_reclaim(ctx, l, sc, e, nr);
-	rs_count(ctx, l, type == RS_ANON ? RS_PGSTEAL_ANON : RS_PGSTEAL_FILE, nr);
+	rs_count(ctx, l, type == RS_ANON ? events->anon : events->file, nr);
 }
 
 static void add_stat(struct rs_scan *sc, const struct rs_reclaim_stat *s, enum rs_type type, uint64_t taken)
@@ -163,7 +165,7 @@ static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs
 	rs_lru_add_drain(ctx);
 	rs_lru_lock(ctx, l);
 	scanned = isolate(ctx, l, classic_lru(type, false), nr, sc, &list, &taken);
-	count_scan(ctx, l, sc, type, scanned);
+	count_pages(ctx, l, sc, type, &scan_events, scanned);
 	rs_lru_unlock(ctx, l, list.n);
 	if (!taken)
 		return 0;
@@ -171,7 +173,7 @@ static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs
 	rs_lru_lock(ctx, l);
 	putback(ctx, l, &list);
 	rs_lru_unlock(ctx, l, list.n);
-	count_steal(ctx, l, sc, type, freed);
+	count_pages(ctx, l, sc, type, &steal_events, freed);
 	classic_note_cost(ctx, l, type, stat.nr_pageout, scanned - freed);
 	if (stat.nr_unqueued_dirty == taken)
 		rs_wakeup_flusher(ctx);

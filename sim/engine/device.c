@@ -71,7 +71,6 @@ static ns_t completion(struct device *d, ns_t now, ns_t latency, uint64_t bytes)
 }
 
 struct io {
-	struct device *dev;
 	uint32_t n;
 	pfn_t pfn[];
 };
@@ -80,7 +79,6 @@ static void read_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
 {
 	struct io *io = arg;
 
-	io->dev->in_flight--;
 	for (uint32_t i = 0; i < io->n; i++)
 		folio_unlock(ctx, io->pfn[i]);
 	g_free(io);
@@ -90,7 +88,6 @@ static void write_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
 {
 	struct io *io = arg;
 
-	io->dev->in_flight--;
 	for (uint32_t i = 0; i < io->n; i++)
 		folio_end_writeback(ctx, io->pfn[i]);
 	g_free(io);
@@ -106,10 +103,8 @@ static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint3
 {
 	struct io *io = g_malloc(sizeof(*io) + n * sizeof(*pfn));
 
-	io->dev = d;
 	io->n = n;
 	memcpy(io->pfn, pfn, n * sizeof(*pfn));
-	d->in_flight++;
 	event_add(ctx, completion(d, ctx->cur->now, write ? d->write_ns : d->read_ns, bytes),
 		  write ? write_done : read_done, io, 0);
 }

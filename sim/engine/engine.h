@@ -110,7 +110,7 @@ struct folio_batch {
 struct cpu {
 	struct task *cur;
 	ns_t free_at, busy_ns;
-	struct folio_batch add, rotate, deactivate_file, deactivate, lazyfree, activate, mlock;
+	struct folio_batch add, rotate, deactivate_file, deactivate, lazyfree, activate;
 	uint16_t stock_memcg;
 	uint32_t stock;
 	uint32_t nr_slots, next_slot, slot[SLOTS_CACHE];
@@ -133,7 +133,6 @@ struct device {
 	ns_t bus_free;
 	uint64_t nr_reads, nr_writes, bytes_read, bytes_written;
 	ns_t busy_ns, wait_ns;
-	uint32_t in_flight;
 };
 
 /* Who takes mmap_lock or the lock of a VMA. */
@@ -389,7 +388,6 @@ void wakeup_flusher(struct rs_ctx *);
 void balance_dirty_pages(struct rs_ctx *);
 void writeback_file(struct rs_ctx *, uint32_t file, uint64_t max);
 void dirty_thresholds(struct rs_ctx *, uint64_t *ret_background, uint64_t *ret_limit);
-void stat_flush_tick(struct rs_ctx *);
 void flush_stats_reader(struct rs_ctx *);
 
 /* demote.c */

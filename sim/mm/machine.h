@@ -129,7 +129,7 @@ struct cache_chunk {
 /* Read-ahead state of an open file. Kernel: struct file_ra_state. */
 struct file_ra {
 	uint64_t start, prev_index; /* prev_index: page the last read ended in; UINT64_MAX = none */
-	uint32_t size, async_size, mmap_miss, order;
+	uint32_t size, async_size, mmap_miss;
 };
 struct open_file {
 	struct file_ra ra;
@@ -145,7 +145,6 @@ struct file {
 	uint32_t nr_open;
 	uint64_t nr_cached, nr_dirty;
 	ns_t dirtied_at;	  /* of the oldest dirtying since it was last clean */
-	uint64_t writeback_index; /* where the flusher goes on */
 };
 
 /* ---- swap (swap.c) ---- */

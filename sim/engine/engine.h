@@ -65,6 +65,7 @@ struct task {
 	struct task *wait_thread;
 	enum wait_kind wait_kind;
 	uint32_t process, cpu_hint;
+	bool by_fork; /* born by a fork record */
 	struct mm *mm;
 	GQueue segments;
 	bool input_closed; /* no more records will come */
@@ -163,6 +164,7 @@ struct lru_lock {
 struct thread_slot {
 	struct task *task;
 	bool open;
+	GQueue unborn; /* tasks whose fork has been fed but has not run, oldest first */
 };
 
 struct rs_ctx {
@@ -413,6 +415,8 @@ struct mm *mm_create(struct rs_ctx *, uint16_t memcg);
 /* feed.c */
 bool feed(struct rs_ctx *, const struct rs_batch *);
 void segment_free(struct segment *);
+/* What a killed thread would have forked is never born. */
+void abandon_records(struct rs_ctx *, const struct rs_record *, uint32_t n);
 void start_thread(struct rs_ctx *, struct task *, struct mm *, ns_t when);
 void lruvecs_online(struct rs_ctx *, uint32_t first_memcg); /* sim.c: the policy's part of new ones */
 

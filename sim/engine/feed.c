@@ -102,6 +102,10 @@ static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t 
 	if (from == to)
 		return;
 	t = ctx->thread[ctx->feed_thread].task;
+	if (t->state == TASK_DEAD) {
+		abandon_records(ctx, b->records + from, to - from);
+		return;
+	}
 	s = g_new0(struct segment, 1);
 	s->records = b->records + from;
 	s->n = to - from;
@@ -130,10 +134,13 @@ static inline bool plain_accesses(const struct rs_record *r)
 static void fork_thread(struct rs_ctx *ctx, const struct rs_record *r)
 {
 	struct mm **mm = process_slot(ctx, r->arg);
+	struct task *child;
 
 	if (!ctx->process_threads[r->arg])
 		*mm = NULL;
-	open_thread(ctx, r->object, r->arg);
+	child = open_thread(ctx, r->object, r->arg);
+	child->by_fork = true;
+	g_queue_push_tail(&ctx->thread[r->object].unborn, child);
 }
 
 /* What decides whose records these are is done here, in the order of the trace. */

@@ -86,7 +86,8 @@ static void start_child(struct rs_ctx *ctx, struct task *child, struct mm *mm)
 	for (uint32_t i = child->id + 1; i < ctx->nr_tasks; i++) {
 		struct task *t = ctx->tasks[i];
 
-		if (t->class == CLASS_APP && t->state == TASK_UNBORN && t->process == child->process)
+		if (t->class == CLASS_APP && t->state == TASK_UNBORN && !t->by_fork &&
+		    t->process == child->process)
 			start_thread(ctx, t, mm, ctx->cur->now);
 	}
 }
@@ -114,7 +115,7 @@ bool op_fork(struct rs_ctx *ctx, struct task *t, uint32_t thread)
 			region_set(mm_region(to, i), r->start, r->pages);
 	}
 	mmap_write_unlock(ctx, from, LOCK_FORK);
-	start_child(ctx, ctx->thread[thread].task, to);
+	start_child(ctx, g_queue_pop_head(&ctx->thread[thread].unborn), to);
 	return true;
 }
 
@@ -131,6 +132,35 @@ void op_exec(struct rs_ctx *ctx, struct task *t)
 		mm_destroy(ctx, old);
 }
 
+static void wake_waiters(struct rs_ctx *ctx, const struct task *dead, ns_t now)
+{
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++)
+		if (ctx->tasks[i]->wait_thread == dead && ctx->tasks[i]->state == TASK_WAITING)
+			task_wake(ctx, ctx->tasks[i], now);
+}
+
+/*
+ * Records of a thread that was killed never run: children they would have forked are never born,
+ * nor are those children's. Whoever waits for one goes on.
+ */
+void abandon_records(struct rs_ctx *ctx, const struct rs_record *r, uint32_t n)
+{
+	for (const struct rs_record *end = r + n; r < end; r++) {
+		struct task *child = r->op == RS_OP_FORK ? g_queue_pop_head(&ctx->thread[r->object].unborn) :
+							   NULL;
+
+		if (!child)
+			continue;
+		child->state = TASK_DEAD;
+		wake_waiters(ctx, child, ctx->cur ? ctx->cur->now : ctx->now);
+		for (GList *l = child->segments.head; l; l = l->next) {
+			const struct segment *s = l->data;
+
+			abandon_records(ctx, s->records + s->pos, s->n - s->pos);
+		}
+	}
+}
+
 void op_exit(struct rs_ctx *ctx, struct task *t)
 {
 	struct mm *mm = t->mm;
@@ -142,9 +172,12 @@ void op_exit(struct rs_ctx *ctx, struct task *t)
 			ctx->process[t->process] = NULL;
 		mm_destroy(ctx, mm);
 	}
-	for (uint32_t i = 0; i < ctx->nr_tasks; i++)
-		if (ctx->tasks[i]->wait_thread == t && ctx->tasks[i]->state == TASK_WAITING)
-			task_wake(ctx, ctx->tasks[i], t->now);
+	for (GList *l = t->killed ? t->segments.head : NULL; l; l = l->next) {
+		const struct segment *s = l->data;
+
+		abandon_records(ctx, s->records + s->pos, s->n - s->pos);
+	}
+	wake_waiters(ctx, t, t->now);
 	task_exit(ctx);
 }
 

@@ -309,6 +309,8 @@ void rs_sim_free(struct rs_sim *sim)
 	g_free(ctx->lru_locks);
 	g_free(ctx->cpus);
 	g_free(ctx->tasks);
+	for (uint32_t i = 0; i < ctx->nr_threads; i++)
+		g_queue_clear(&ctx->thread[i].unborn);
 	g_free(ctx->thread);
 	g_free(ctx->process);
 	g_free(ctx->process_threads);

@@ -160,7 +160,11 @@ static const GOptionEntry *short_option(const GOptionEntry *options, char name)
 	return NULL;
 }
 
-/* "-j4" is "-j 4": GLib wants the value of a short option as a word of its own. */
+/*
+ * "-j4" is "-j 4": GLib wants the value of a short option as a word of its own. The new words
+ * live as long as the program, like those they replace.
+ */
+static GPtrArray *split_words;
 static void split_short(const GOptionEntry *options, int *argc, char ***argv)
 {
 	GPtrArray *words = g_ptr_array_new();
@@ -176,14 +180,17 @@ static void split_short(const GOptionEntry *options, int *argc, char ***argv)
 		/* The word behind an option that takes a value is no option itself. */
 		value = takes && !word[2];
 		if (takes && word[2]) {
-			g_ptr_array_add(words, g_strndup(word, 2));
+			const char pair[] = { word[0], word[1], '\0' };
+
+			g_ptr_array_add(words, (char *)g_intern_string(pair));
 			word += 2;
 		}
 		g_ptr_array_add(words, word);
 	}
 	*argc = (int)words->len;
 	g_ptr_array_add(words, NULL);
-	*argv = (char **)g_ptr_array_free(words, FALSE);
+	*argv = (char **)words->pdata;
+	split_words = words;
 }
 
 static bool parse_options(const struct rs_command *command, int *argc, char ***argv, GError **error)

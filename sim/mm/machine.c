@@ -40,7 +40,7 @@ pfn_t machine_new_heads(struct machine *m, uint32_t n)
 static bool reserve_all(struct machine *m)
 {
 	m->folios = reserve_array(m->max_head, sizeof(*m->folios));
-	m->max_tables = 1u << 26; /* 128 TiB of address space at a time */
+	m->max_tables = 1u << 22; /* 8 TiB of address space in use at a time */
 	m->pte = reserve_array((size_t)m->max_tables << 9, sizeof(*m->pte));
 	m->pmd = reserve_array(m->max_tables, sizeof(*m->pmd));
 	m->table = reserve_array(m->max_tables, sizeof(*m->table));

@@ -14,6 +14,7 @@
 #endif
 #endif
 #ifdef FIBER_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -143,6 +144,10 @@ struct task *task_new(struct rs_ctx *ctx, enum task_class class, void (*main)(st
 void task_free(struct task *t)
 {
 	g_queue_clear_full(&t->segments, (GDestroyNotify)segment_free);
+#ifdef FIBER_ASAN
+	/* Frames that never returned left marks; the next owner of the address must not meet them. */
+	__asan_unpoison_memory_region(t->fiber->stack, STACK_SIZE);
+#endif
 	munmap(t->fiber->stack, STACK_SIZE);
 	g_free(t->fiber);
 	g_free(t);

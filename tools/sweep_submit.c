@@ -213,10 +213,11 @@ static bool slurm_submit(const char *path, const struct sweep_submission *submis
 static bool run_script(const char *path, const struct sweep_submission *submission, GError **error)
 {
 	char *argv[] = { (char *)"/bin/sh", (char *)path, NULL };
+	g_autofree char *found = g_find_program_in_path("parallel");
 	GError *problem = NULL;
 	bool ok;
 
-	if (!g_find_program_in_path("parallel")) {
+	if (!found) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
 			    "GNU parallel is not installed (Debian package \"parallel\")");
 		return false;

@@ -8,11 +8,7 @@ extern const struct rs_policy_ops classic_policy, fifo_policy;
 extern const struct rs_policy_ops mglru_policy, hitshield_policy, exec_promote_policy;
 
 static const struct rs_policy_ops *const builtin[] = {
-	&classic_policy,
-	&mglru_policy,
-	&hitshield_policy,
-	&exec_promote_policy,
-	&fifo_policy,
+	&classic_policy, &mglru_policy, &hitshield_policy, &exec_promote_policy, &fifo_policy,
 };
 
 const struct rs_policy_ops *rs_policy_builtin(unsigned i)

@@ -42,14 +42,16 @@ static void classic_del(struct rs_ctx *ctx, struct rs_lruvec *l, pfn_t pfn)
 static uint64_t isolate(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru, uint64_t nr,
 			struct rs_scan *sc, struct rs_isolated *out, uint64_t *ret_taken)
 {
-	static const enum rs_event skip[] = { RS_PGSCAN_SKIP_DMA, RS_PGSCAN_SKIP_DMA32, RS_PGSCAN_SKIP_NORMAL };
+	static const enum rs_event skip[] = { RS_PGSCAN_SKIP_DMA, RS_PGSCAN_SKIP_DMA32,
+					      RS_PGSCAN_SKIP_NORMAL };
 	struct folio *folios = rs_folios(ctx);
 	uint64_t scan = 0, total = 0, size = rs_lru_size(ctx, l, lru, RS_NR_ZONES - 1);
 	int64_t by_zone[RS_NR_ZONES] = { 0 };
 	pfn_t head = l->lists + lru;
 
 	*ret_taken = 0;
-	while (scan < nr && total < size && out->n < RS_ISOLATED_MAX && !rs_list_empty(folios, head)) {
+	while (scan < nr && total < size && out->n < RS_ISOLATED_MAX &&
+	       !rs_list_empty(folios, head)) {
 		pfn_t pfn = rs_list_tail(folios, head);
 		struct folio *f = &folios[pfn];
 		uint32_t pages = folio_nr_pages(f);
@@ -122,13 +124,14 @@ static enum rs_verdict classic_check_references(struct rs_ctx *ctx, pfn_t pfn, s
 struct by_reclaimer {
 	enum rs_event kswapd, proactive, direct, anon, file;
 };
-static const struct by_reclaimer scan_events = { RS_PGSCAN_KSWAPD, RS_PGSCAN_PROACTIVE, RS_PGSCAN_DIRECT,
-						 RS_PGSCAN_ANON, RS_PGSCAN_FILE };
-static const struct by_reclaimer steal_events = { RS_PGSTEAL_KSWAPD, RS_PGSTEAL_PROACTIVE, RS_PGSTEAL_DIRECT,
-						  RS_PGSTEAL_ANON, RS_PGSTEAL_FILE };
+static const struct by_reclaimer scan_events = { RS_PGSCAN_KSWAPD, RS_PGSCAN_PROACTIVE,
+						 RS_PGSCAN_DIRECT, RS_PGSCAN_ANON, RS_PGSCAN_FILE };
+static const struct by_reclaimer steal_events = { RS_PGSTEAL_KSWAPD, RS_PGSTEAL_PROACTIVE,
+						  RS_PGSTEAL_DIRECT, RS_PGSTEAL_ANON,
+						  RS_PGSTEAL_FILE };
 
-static void count_pages(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, enum rs_type type,
-			const struct by_reclaimer *events, uint64_t nr)
+static void count_pages(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc,
+			enum rs_type type, const struct by_reclaimer *events, uint64_t nr)
 {
 	enum rs_event e = events->direct;
 
@@ -140,7 +143,8 @@ static void count_pages(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan 
 	rs_count(ctx, l, type == RS_ANON ? events->anon : events->file, nr);
 }
 
-static void add_stat(struct rs_scan *sc, const struct rs_reclaim_stat *s, enum rs_type type, uint64_t taken)
+static void add_stat(struct rs_scan *sc, const struct rs_reclaim_stat *s, enum rs_type type,
+		     uint64_t taken)
 {
 	sc->nr.dirty += s->nr_dirty;
 	sc->nr.congested += s->nr_congested;
@@ -156,7 +160,8 @@ static void add_stat(struct rs_scan *sc, const struct rs_reclaim_stat *s, enum r
  * Pages freed of up to nr scanned. Kernel: shrink_inactive_list().
  * Differs: nobody waits because too many pages are isolated.
  */
-static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type type, uint64_t nr, struct rs_scan *sc)
+static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type type,
+				uint64_t nr, struct rs_scan *sc)
 {
 	struct rs_isolated list = { 0 };
 	struct rs_reclaim_stat stat = { 0 };
@@ -184,8 +189,10 @@ static uint64_t shrink_inactive(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs
 
 /* ---- active lists ---- */
 
-/* Executable file pages that were used stay; all others become inactive. Kernel: shrink_active_list(). */
-static void shrink_active(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type type, uint64_t nr, struct rs_scan *sc)
+/* Executable file pages that were used stay; all others become inactive. Kernel:
+ * shrink_active_list(). */
+static void shrink_active(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type type, uint64_t nr,
+			  struct rs_scan *sc)
 {
 	struct rs_isolated list = { 0 }, stay = { 0 }, leave = { 0 };
 	uint64_t taken, scanned, rotated = 0, deactivated = 0;
@@ -222,7 +229,8 @@ static void shrink_active(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_type 
 
 /* ---- a lruvec ---- */
 
-static uint64_t shrink_list(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru, uint64_t nr, struct rs_scan *sc)
+static uint64_t shrink_list(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru, uint64_t nr,
+			    struct rs_scan *sc)
 {
 	enum rs_type type = lru / 2;
 
@@ -307,17 +315,20 @@ static bool classic_check(struct rs_ctx *ctx, struct rs_lruvec *l, GString *why)
 	for (unsigned lru = 0; lru < RS_NR_LRU; lru++) {
 		uint64_t n = 0;
 
-		for (pfn_t p = folios[l->lists + lru].next; p != l->lists + lru; p = folios[p].next) {
+		for (pfn_t p = folios[l->lists + lru].next; p != l->lists + lru;
+		     p = folios[p].next) {
 			if (!(folios[p].flags & PG_lru) || folio_lru(&folios[p]) != lru) {
-				g_string_append_printf(why, "classic: folio %u, flags %#x, is on list %u", p,
-						       folios[p].flags, lru);
+				g_string_append_printf(
+					why, "classic: folio %u, flags %#x, is on list %u", p,
+					folios[p].flags, lru);
 				return false;
 			}
 			n += folio_nr_pages(&folios[p]);
 		}
 		if (n != rs_lru_size(ctx, l, lru, RS_NR_ZONES - 1)) {
-			g_string_append_printf(why, "classic: list %u holds %" PRIu64 " pages, counted %" PRIu64,
-					       lru, n, rs_lru_size(ctx, l, lru, RS_NR_ZONES - 1));
+			g_string_append_printf(
+				why, "classic: list %u holds %" PRIu64 " pages, counted %" PRIu64,
+				lru, n, rs_lru_size(ctx, l, lru, RS_NR_ZONES - 1));
 			return false;
 		}
 	}

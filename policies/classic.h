@@ -10,7 +10,8 @@
 struct classic_lruvec {
 	uint64_t anon_cost, file_cost;
 	uint64_t nonresident_age;
-	uint64_t refaults[RS_NR_TYPES]; /* WORKINGSET_ACTIVATE_* at the end of the last reclaim run */
+	uint64_t refaults[RS_NR_TYPES]; /* WORKINGSET_ACTIVATE_* at the end of the last reclaim run
+					 */
 };
 
 /* A run's own fields of struct rs_scan, in its priv[]. */
@@ -39,6 +40,7 @@ void classic_note_cost(struct rs_ctx *, struct rs_lruvec *, enum rs_type, uint64
 		       uint64_t nr_rotated);
 bool classic_inactive_is_low(struct rs_ctx *, struct rs_lruvec *, enum rs_type);
 void classic_prepare(struct rs_ctx *, uint8_t nid, struct rs_scan *);
-void classic_scan_count(struct rs_ctx *, struct rs_lruvec *, struct rs_scan *, uint64_t nr[RS_NR_LRU]);
+void classic_scan_count(struct rs_ctx *, struct rs_lruvec *, struct rs_scan *,
+			uint64_t nr[RS_NR_LRU]);
 
 #endif

@@ -53,7 +53,8 @@ bool classic_inactive_is_low(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_ty
 
 static bool may_deactivate(struct rs_ctx *ctx, struct rs_lruvec *target, enum rs_type type)
 {
-	enum rs_event e = type == RS_ANON ? RS_WORKINGSET_ACTIVATE_ANON : RS_WORKINGSET_ACTIVATE_FILE;
+	enum rs_event e =
+		type == RS_ANON ? RS_WORKINGSET_ACTIVATE_ANON : RS_WORKINGSET_ACTIVATE_FILE;
 
 	return rs_event_flushed(ctx, target, e) != classic(target)->refaults[type] ||
 	       classic_inactive_is_low(ctx, target, type);
@@ -98,8 +99,9 @@ void classic_prepare(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		if (sc->force_deactivate || may_deactivate(ctx, target, type))
 			bits |= DEACTIVATE_BIT(type);
 	sc->priv[MAY_DEACTIVATE] = bits;
-	sc->priv[CACHE_TRIM_MODE] = rs_lru_size_flushed(ctx, target, RS_INACTIVE_FILE) >> sc->priority &&
-				    !(bits & DEACTIVATE_BIT(RS_FILE)) && !sc->no_cache_trim_mode;
+	sc->priv[CACHE_TRIM_MODE] =
+		rs_lru_size_flushed(ctx, target, RS_INACTIVE_FILE) >> sc->priority &&
+		!(bits & DEACTIVATE_BIT(RS_FILE)) && !sc->no_cache_trim_mode;
 	sc->priv[FILE_IS_TINY] = !sc->cgroup_reclaim && file_is_tiny(ctx, nid, sc);
 }
 
@@ -111,7 +113,8 @@ static bool can_reclaim_anon(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_
 }
 
 /* First match wins. */
-static enum scan_balance pick_balance(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, int swappiness)
+static enum scan_balance pick_balance(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc,
+				      int swappiness)
 {
 	if (!sc->may_swap || !can_reclaim_anon(ctx, l, sc))
 		return SCAN_FILE;
@@ -130,7 +133,8 @@ static enum scan_balance pick_balance(struct rs_ctx *ctx, struct rs_lruvec *l, s
 }
 
 /* Weights by cost, tilted by swappiness; no side can outweigh the other more than 2:1 by cost. */
-static void fractions(const struct rs_scan *sc, int swappiness, uint64_t fraction[RS_NR_TYPES], uint64_t *denominator)
+static void fractions(const struct rs_scan *sc, int swappiness, uint64_t fraction[RS_NR_TYPES],
+		      uint64_t *denominator)
 {
 	uint64_t total = sc->priv[ANON_COST] + sc->priv[FILE_COST];
 	uint64_t anon = total + sc->priv[ANON_COST], file = total + sc->priv[FILE_COST];
@@ -142,7 +146,8 @@ static void fractions(const struct rs_scan *sc, int swappiness, uint64_t fractio
 }
 
 /* What memory.min and memory.low leave of a list. */
-static uint64_t after_protection(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, uint64_t size)
+static uint64_t after_protection(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc,
+				 uint64_t size)
 {
 	uint64_t min, low, usage, protection;
 
@@ -160,7 +165,8 @@ static uint64_t after_protection(struct rs_ctx *ctx, struct rs_lruvec *l, struct
 }
 
 /* Kernel: mm/vmscan.c get_scan_count(). */
-void classic_scan_count(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc, uint64_t nr[RS_NR_LRU])
+void classic_scan_count(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan *sc,
+			uint64_t nr[RS_NR_LRU])
 {
 	int swappiness = rs_swappiness(ctx, l->memcg, sc);
 	enum scan_balance balance = pick_balance(ctx, l, sc, swappiness);
@@ -177,8 +183,8 @@ void classic_scan_count(struct rs_ctx *ctx, struct rs_lruvec *l, struct rs_scan 
 		if (!scan && !online)
 			scan = MIN(size, RS_SWAP_CLUSTER_MAX);
 		if (balance == SCAN_FRACT)
-			scan = online ? scan * fraction[type] / denominator :
-					(scan * fraction[type] + denominator - 1) / denominator;
+			scan = online ? scan * fraction[type] / denominator
+				      : (scan * fraction[type] + denominator - 1) / denominator;
 		else if (balance == (type == RS_ANON ? SCAN_FILE : SCAN_ANON))
 			scan = 0;
 		nr[lru] = scan;

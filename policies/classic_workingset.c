@@ -19,7 +19,9 @@ struct rs_shadow classic_evict(struct rs_ctx *ctx, pfn_t pfn, uint16_t target)
 {
 	const struct folio *f = &rs_folios(ctx)[pfn];
 	struct rs_lruvec *l = rs_lruvec(ctx, target, f->nid);
-	struct rs_shadow s = { .memcg = target, .nid = f->nid, .token = classic(l)->nonresident_age,
+	struct rs_shadow s = { .memcg = target,
+			       .nid = f->nid,
+			       .token = classic(l)->nonresident_age,
 			       .workingset = f->flags & PG_workingset };
 
 	classic_age_nonresident(ctx, l, folio_nr_pages(f));
@@ -27,7 +29,8 @@ struct rs_shadow classic_evict(struct rs_ctx *ctx, pfn_t pfn, uint16_t target)
 }
 
 /* Pages that could have made room for it, had it been active. Sizes as last flushed. */
-static uint64_t workingset_size(struct rs_ctx *ctx, struct rs_lruvec *evictor, uint16_t folio_memcg, enum rs_type type)
+static uint64_t workingset_size(struct rs_ctx *ctx, struct rs_lruvec *evictor, uint16_t folio_memcg,
+				enum rs_type type)
 {
 	bool v6_12 = rs_tunables(ctx)->kernel >= RS_KERNEL_6_12;
 	uint64_t size = rs_lru_size_flushed(ctx, evictor, RS_ACTIVE_FILE);
@@ -49,7 +52,8 @@ void classic_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *s, b
 	struct rs_lruvec *l = rs_folio_lruvec(ctx, pfn), *evictor;
 	enum rs_type type = folio_lru_type(f);
 	uint32_t nr = folio_nr_pages(f);
-	bool v6_12 = rs_tunables(ctx)->kernel >= RS_KERNEL_6_12, alive = rs_memcg_exists(ctx, s->memcg);
+	bool v6_12 = rs_tunables(ctx)->kernel >= RS_KERNEL_6_12,
+	     alive = rs_memcg_exists(ctx, s->memcg);
 	uint64_t distance, size;
 
 	if (v6_12 || alive)
@@ -59,7 +63,8 @@ void classic_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *s, b
 	if (v6_12)
 		rs_flush_stats_ratelimited(ctx);
 	evictor = rs_lruvec(ctx, s->memcg, s->nid);
-	distance = (classic(evictor)->nonresident_age - s->token) & ((1ull << RS_SHADOW_TOKEN_BITS) - 1);
+	distance = (classic(evictor)->nonresident_age - s->token) &
+		   ((1ull << RS_SHADOW_TOKEN_BITS) - 1);
 	size = workingset_size(ctx, evictor, l->memcg, type);
 	rs_note(ctx, pfn, RS_NOTE_REFAULT, (int64_t)distance, (int64_t)size);
 	if (distance > size || rs_tunables(ctx)->disabled == RS_MECH_REFAULT_DISTANCE)

@@ -9,10 +9,12 @@
 #include <reclaimsim/observe.h>
 #include <reclaimsim/policy.h>
 
-static void fifo_account(struct rs_ctx *ctx, struct rs_lruvec *lruvec, const struct folio *f, int sign)
+static void fifo_account(struct rs_ctx *ctx, struct rs_lruvec *lruvec, const struct folio *f,
+			 int sign)
 {
-	rs_lru_size_add(ctx, lruvec, folio_lru_type(f) == RS_ANON ? RS_INACTIVE_ANON : RS_INACTIVE_FILE,
-			f->zone, sign * (int64_t)folio_nr_pages(f));
+	rs_lru_size_add(ctx, lruvec,
+			folio_lru_type(f) == RS_ANON ? RS_INACTIVE_ANON : RS_INACTIVE_FILE, f->zone,
+			sign * (int64_t)folio_nr_pages(f));
 }
 
 static void fifo_add(struct rs_ctx *ctx, struct rs_lruvec *lruvec, pfn_t pfn, bool tail)
@@ -41,7 +43,8 @@ static struct rs_shadow fifo_evict(struct rs_ctx *ctx, pfn_t pfn, uint16_t targe
 	return (struct rs_shadow){ .memcg = target };
 }
 
-static void fifo_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow, bool in_fault)
+static void fifo_refault(struct rs_ctx *ctx, pfn_t pfn, const struct rs_shadow *shadow,
+			 bool in_fault)
 {
 	enum rs_type type = folio_lru_type(&rs_folios(ctx)[pfn]);
 
@@ -81,7 +84,8 @@ static void fifo_shrink(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct rs_
 	for (uint32_t i = 0; i < batch.n; i++)
 		rs_putback(ctx, batch.pfn[i]);
 	rs_count_reclaim(ctx, lruvec, sc, sc->kswapd ? RS_PGSCAN_KSWAPD : RS_PGSCAN_DIRECT, taken);
-	rs_count_reclaim(ctx, lruvec, sc, sc->kswapd ? RS_PGSTEAL_KSWAPD : RS_PGSTEAL_DIRECT, freed);
+	rs_count_reclaim(ctx, lruvec, sc, sc->kswapd ? RS_PGSTEAL_KSWAPD : RS_PGSTEAL_DIRECT,
+			 freed);
 	rs_count(ctx, lruvec, type == RS_ANON ? RS_PGSCAN_ANON : RS_PGSCAN_FILE, taken);
 	rs_count(ctx, lruvec, type == RS_ANON ? RS_PGSTEAL_ANON : RS_PGSTEAL_FILE, freed);
 	sc->nr_reclaimed += freed;

@@ -85,8 +85,8 @@ bool mglru_setup(struct rs_ctx *ctx, const struct mglru_hooks *hooks, GError **e
 	m->hooks = hooks;
 	m->walks = (t->lru_gen_enabled & 2) && params->page_table_walks;
 	m->nonleaf_young = t->lru_gen_enabled & 4;
-	m->look_around = m->d->page_tables && params->look_around &&
-			 t->disabled != RS_MECH_LOOK_AROUND;
+	m->look_around =
+		m->d->page_tables && params->look_around && t->disabled != RS_MECH_LOOK_AROUND;
 	return true;
 }
 

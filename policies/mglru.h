@@ -315,18 +315,19 @@ void mglru_refault(struct rs_ctx *, pfn_t, const struct rs_shadow *, bool in_fau
 
 /* mglru_pid.c */
 /*
- * What the controller is fed, by type and tier, since the start: the rows of MGLRU_COUNTERS. A policy's
- * own counters come behind them.
+ * What the controller is fed, by type and tier, since the start: the rows of MGLRU_COUNTERS. A
+ * policy's own counters come behind them.
  */
 enum mglru_tier_count { TIER_REFAULTED, TIER_EVICTED, TIER_PROTECTED };
-void mglru_count_tier(struct rs_ctx *, enum mglru_tier_count, enum rs_type, unsigned tier, uint64_t nr);
+void mglru_count_tier(struct rs_ctx *, enum mglru_tier_count, enum rs_type, unsigned tier,
+		      uint64_t nr);
 #define MGLRU_NR_COUNTERS (3u * RS_NR_TYPES * MAX_NR_TIERS)
 #define MGLRU_TIER_ROWS(what, type)                                                                \
 	{ #what "_" #type "_tier0", "pages of " #type " " #what " in tier 0 (PID controller)" },   \
 		{ #what "_" #type "_tier1", "the same in tier 1" },                                \
 		{ #what "_" #type "_tier2", "the same in tier 2" },                                \
 	{                                                                                          \
-		#what "_" #type "_tier3", "the same in tier 3"                                     \
+#what "_" #type "_tier3", "the same in tier 3"                                     \
 	}
 #define MGLRU_COUNTERS                                                                             \
 	MGLRU_TIER_ROWS(refaulted, anon), MGLRU_TIER_ROWS(refaulted, file),                        \

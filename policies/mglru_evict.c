@@ -390,8 +390,8 @@ static void shrink_batch(struct rs_ctx *ctx, struct rs_lruvec *lruvec, struct rs
 		if (!retried || !m->d->shared_writeback)
 			note_writeback(ctx, sc, &stat, taken);
 		if (rs_tunables(ctx)->kernel >= RS_KERNEL_6_12)
-			rs_trace_lru_shrink_inactive(ctx, lruvec->nid, scanned, reclaimed, &stat, sc,
-						     type);
+			rs_trace_lru_shrink_inactive(ctx, lruvec->nid, scanned, reclaimed, &stat,
+						     sc, type);
 
 		rs_lru_lock(ctx, lruvec);
 		put_back_survivors(ctx, lruvec, batch, type, retried);

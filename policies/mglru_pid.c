@@ -16,8 +16,8 @@ struct ctrl_pos {
 _Static_assert(MAX_NR_TIERS == 4 && RS_NR_TYPES == 2, "MGLRU_COUNTERS has a row for each");
 const struct rs_counter mglru_counters[] = { MGLRU_COUNTERS, { 0 } };
 
-void mglru_count_tier(struct rs_ctx *ctx, enum mglru_tier_count what, enum rs_type type, unsigned tier,
-		      uint64_t nr)
+void mglru_count_tier(struct rs_ctx *ctx, enum mglru_tier_count what, enum rs_type type,
+		      unsigned tier, uint64_t nr)
 {
 	rs_count_own(ctx, ((unsigned)what * RS_NR_TYPES + type) * MAX_NR_TIERS + tier, nr);
 }

@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-static char *baseline_path, *junit_path, *tap_path, *markdown_path, *json_path, *only, *jobs_text, *color;
+static char *baseline_path, *junit_path, *tap_path, *markdown_path, *json_path, *only, *jobs_text,
+	*color;
 static gboolean update, strict, bisect, quiet;
 
 static const GOptionEntry options[] = {

@@ -58,7 +58,8 @@ static const struct kind *find_kind(const char *name, GError **error)
 	}
 	nearest = rs_nearest(name, names);
 	g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-		    "no plot is called \"%s\"; there are curve, bars, series, generations, tiers, locks, "
+		    "no plot is called \"%s\"; there are curve, bars, series, generations, tiers, "
+		    "locks, "
 		    "heatmap%s%s%s",
 		    name, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 		    nearest ? "\"?" : "");

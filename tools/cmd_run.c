@@ -207,7 +207,8 @@ static int run(int argc, char **argv)
 	if (watches && as_json && !output_path)
 		return command_usage("--watch and --json both want standard output: add -o FILE");
 	if ((watches || events_path) && !g_strcmp0(policy, "opt"))
-		return command_usage("opt is a bound: nothing happens under it that could be watched");
+		return command_usage(
+			"opt is a bound: nothing happens under it that could be watched");
 	scenario = scenario_from_options(argc > 1 ? argv[1] : NULL, &error);
 	if (!scenario)
 		return command_fail(error);

@@ -15,8 +15,8 @@ static const struct rs_command import_command = {
 };
 
 static const struct rs_command *const subcommands[] = {
-	&import_command, &trace_gen, &trace_fit_kbuild,   &trace_info,  &trace_cat, &trace_convert,
-	&trace_cut,	 &trace_merge, &trace_scale, NULL,
+	&import_command, &trace_gen, &trace_fit_kbuild, &trace_info,  &trace_cat,
+	&trace_convert,	 &trace_cut, &trace_merge,	&trace_scale, NULL,
 };
 
 const struct rs_command cmd_trace = {

@@ -68,10 +68,12 @@ bool command_color(const char *when, bool *ret, GError **error)
 	if (*ret || !g_strcmp0(when, "never"))
 		return true;
 	if (when && strcmp(when, "auto")) {
-		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "--color %s: auto, always or never", when);
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "--color %s: auto, always or never",
+			    when);
 		return false;
 	}
-	*ret = isatty(STDOUT_FILENO) && !(no_color && *no_color) && g_strcmp0(g_getenv("TERM"), "dumb");
+	*ret = isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+	       g_strcmp0(g_getenv("TERM"), "dumb");
 	return true;
 }
 

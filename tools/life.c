@@ -41,9 +41,9 @@ static void describe_verdict(const struct rs_folio_note *n, GString *s)
 
 static void describe_refault(const struct rs_folio_note *n, GString *s)
 {
-	g_string_append_printf(s, "refault: distance %" PRId64 " %s workingset of %" PRId64 " pages%s",
-			       n->a, n->a <= n->b ? "within" : "beyond", n->b,
-			       n->a <= n->b ? "" : ", not activated");
+	g_string_append_printf(
+		s, "refault: distance %" PRId64 " %s workingset of %" PRId64 " pages%s", n->a,
+		n->a <= n->b ? "within" : "beyond", n->b, n->a <= n->b ? "" : ", not activated");
 }
 
 /* Notes of the engine. False: it is one of a policy. */
@@ -69,8 +69,8 @@ static bool describe_engine(const struct rs_folio_note *n, GString *s)
 	}
 	switch (n->what) {
 	case RS_NOTE_CACHED:
-		g_string_append(s, n->a ? "read into the page cache, where its shadow is" :
-					  "added to the page cache");
+		g_string_append(s, n->a ? "read into the page cache, where its shadow is"
+					: "added to the page cache");
 		return true;
 	case RS_NOTE_SWAPIN:
 		g_string_append_printf(s, "read from swap slot %" PRId64, n->a);
@@ -80,17 +80,19 @@ static bool describe_engine(const struct rs_folio_note *n, GString *s)
 		return true;
 	case RS_NOTE_REFERENCED:
 		if (n->a > 0)
-			g_string_append_printf(s, "rmap walk: young in %" PRId64 " mapping%s, cleared",
+			g_string_append_printf(s,
+					       "rmap walk: young in %" PRId64 " mapping%s, cleared",
 					       n->a, n->a == 1 ? "" : "s");
 		else
-			g_string_append(s, n->a ? "rmap walk: lock contended" :
-						  "rmap walk: no young PTE");
+			g_string_append(s, n->a ? "rmap walk: lock contended"
+						: "rmap walk: no young PTE");
 		return true;
 	case RS_NOTE_VERDICT:
 		describe_verdict(n, s);
 		return true;
 	case RS_NOTE_EVICTED:
-		g_string_append_printf(s, "EVICTED by %s, priority %" PRId64, reclaimer[n->a], n->b);
+		g_string_append_printf(s, "EVICTED by %s, priority %" PRId64, reclaimer[n->a],
+				       n->b);
 		return true;
 	default:
 		return false;
@@ -104,11 +106,12 @@ static void describe_policy(const struct rs_folio_note *n, GString *s)
 		g_string_append_printf(s, "on the %s list", list_name[n->a]);
 		break;
 	case RS_NOTE_GENERATION:
-		g_string_append_printf(s, "in generation %" PRId64 " (youngest: %" PRId64 ")", n->a, n->b);
+		g_string_append_printf(s, "in generation %" PRId64 " (youngest: %" PRId64 ")", n->a,
+				       n->b);
 		break;
 	case RS_NOTE_AGED:
-		g_string_append_printf(s, "aged: generation %" PRId64 ", youngest is now %" PRId64, n->a,
-				       n->b);
+		g_string_append_printf(s, "aged: generation %" PRId64 ", youngest is now %" PRId64,
+				       n->a, n->b);
 		break;
 	case RS_NOTE_YOUNG_WALK:
 		g_string_append(s, "page-table walk: young PTE, cleared");
@@ -120,28 +123,32 @@ static void describe_policy(const struct rs_folio_note *n, GString *s)
 		g_string_append(s, "first touch: marked referenced, stays where it is");
 		break;
 	case RS_NOTE_PROMOTED:
-		g_string_append_printf(s, "promoted from generation %" PRId64 " to %" PRId64, n->a, n->b);
-		break;
-	case RS_NOTE_PROTECTED:
-		g_string_append_printf(s, "protected: tier %" PRId64 ", only up to %" PRId64 " goes", n->a,
+		g_string_append_printf(s, "promoted from generation %" PRId64 " to %" PRId64, n->a,
 				       n->b);
 		break;
+	case RS_NOTE_PROTECTED:
+		g_string_append_printf(
+			s, "protected: tier %" PRId64 ", only up to %" PRId64 " goes", n->a, n->b);
+		break;
 	case RS_NOTE_SPARED:
-		g_string_append_printf(s, "spared by the scan: promoted to generation %" PRId64 " before",
-				       n->a);
+		g_string_append_printf(
+			s, "spared by the scan: promoted to generation %" PRId64 " before", n->a);
 		break;
 	case RS_NOTE_SORTED:
-		g_string_append_printf(s, "moved on from generation %" PRId64 " to %" PRId64, n->a, n->b);
+		g_string_append_printf(s, "moved on from generation %" PRId64 " to %" PRId64, n->a,
+				       n->b);
 		break;
 	case RS_NOTE_REFAULT:
 		describe_refault(n, s);
 		break;
 	case RS_NOTE_REFAULT_GEN:
 	case RS_NOTE_NOT_RECENT:
-		g_string_append_printf(s, "refault: evicted from generation %" PRId64 ", oldest is now %" PRId64
-					  ": %s",
+		g_string_append_printf(s,
+				       "refault: evicted from generation %" PRId64
+				       ", oldest is now %" PRId64 ": %s",
 				       n->a, n->b,
-				       n->what == RS_NOTE_REFAULT_GEN ? "recent" : "too long ago to count");
+				       n->what == RS_NOTE_REFAULT_GEN ? "recent"
+								      : "too long ago to count");
 		break;
 	default:
 		g_string_append_printf(s, "note %d", n->what);

@@ -60,7 +60,8 @@ static bool parse_watch(const char *text, struct rs_watch *w, GError **error)
 	}
 	if (!colon || colon == name) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "--watch \"%s\": write REGION:PAGE[-PAGE] or file:NAME:PAGE[-PAGE]", text);
+			    "--watch \"%s\": write REGION:PAGE[-PAGE] or file:NAME:PAGE[-PAGE]",
+			    text);
 		return false;
 	}
 	if (!parse_pages(colon + 1, w, error)) {
@@ -123,9 +124,10 @@ static void write_event(void *arg, const struct rs_trace_event *e)
 {
 	struct observing *o = arg;
 
-	fprintf(output_stream(o->events), "%16s-%-7u [%03u] ..... %5" PRIu64 ".%06" PRIu64 ": %s: %s\n",
-		e->by.comm, e->by.pid, e->by.cpu, e->by.time / 1000000000, e->by.time / 1000 % 1000000,
-		e->name, e->text);
+	fprintf(output_stream(o->events),
+		"%16s-%-7u [%03u] ..... %5" PRIu64 ".%06" PRIu64 ": %s: %s\n", e->by.comm,
+		e->by.pid, e->by.cpu, e->by.time / 1000000000, e->by.time / 1000 % 1000000, e->name,
+		e->text);
 }
 
 static void write_head(FILE *stream)
@@ -207,7 +209,8 @@ bool observing_finish(struct observing *o, GError **error)
 		if (o->matched[i])
 			continue;
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-			    "--watch %s%s:%" PRIu64 ": the trace has no %s of that name with such a page, "
+			    "--watch %s%s:%" PRIu64
+			    ": the trace has no %s of that name with such a page, "
 			    "see \"reclaimsim trace cat\"",
 			    o->watch[i].file ? "file:" : "", o->watch[i].name, o->watch[i].first,
 			    o->watch[i].file ? "file" : "region");

@@ -13,8 +13,8 @@
 struct observing;
 
 /*
- * watches: "REGION:PAGE[-PAGE]" or "file:NAME:PAGE[-PAGE]", may be NULL; told to lives. events: file
- * to write, may be NULL. NULL with error set if one of them is no good.
+ * watches: "REGION:PAGE[-PAGE]" or "file:NAME:PAGE[-PAGE]", may be NULL; told to lives. events:
+ * file to write, may be NULL. NULL with error set if one of them is no good.
  */
 struct observing *observing_new(char **watches, FILE *lives, const char *events, GError **error);
 void observing_start(struct observing *, struct rs_sim *);

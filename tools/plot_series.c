@@ -169,13 +169,15 @@ static double tier_count(json_t *point, const char *what, const char *type, unsi
 static void write_tiers(struct figure *figure, GPtrArray *points)
 {
 	for (guint i = 1; i < points->len; i++) {
-		json_t *now = g_ptr_array_index(points, i), *before = g_ptr_array_index(points, i - 1);
+		json_t *now = g_ptr_array_index(points, i),
+		       *before = g_ptr_array_index(points, i - 1);
 
 		g_string_append_printf(figure->data, "%.9g", time_of(now));
 		for (unsigned c = 0; c < 2 * NR_TIERS; c++) {
 			const char *type = tier_types[c / NR_TIERS];
 			unsigned t = c % NR_TIERS;
-			double out = tier_count(now, "evicted", type, t) + tier_count(now, "protected", type, t) -
+			double out = tier_count(now, "evicted", type, t) +
+				     tier_count(now, "protected", type, t) -
 				     tier_count(before, "evicted", type, t) -
 				     tier_count(before, "protected", type, t);
 			double back = tier_count(now, "refaulted", type, t) -
@@ -207,16 +209,19 @@ struct figure *plot_tiers(GPtrArray *results, const struct plot_options *options
 	}
 	figure = figure_new(900, 700);
 	plot_begin(figure, options);
-	g_string_append(figure->script, "set key outside right center vertical\nset multiplot layout 2,1\n"
-					"set lmargin 12\nset rmargin 14\nset xlabel 'simulated time (s)'\n"
-					"set yrange [0:*]\n");
+	g_string_append(figure->script,
+			"set key outside right center vertical\nset multiplot layout 2,1\n"
+			"set lmargin 12\nset rmargin 14\nset xlabel 'simulated time (s)'\n"
+			"set yrange [0:*]\n");
 	for (unsigned k = 0; k < 2; k++) {
-		g_string_append_printf(figure->script, "set ylabel '%s: refaults of pages out (%%)'\nplot ",
+		g_string_append_printf(figure->script,
+				       "set ylabel '%s: refaults of pages out (%%)'\nplot ",
 				       tier_types[k]);
 		for (unsigned t = 0; t < NR_TIERS; t++) {
 			g_autofree char *title = g_strdup_printf("tier %u", t);
 
-			append_line(figure->script, t ? ", " : "", 2 + k * NR_TIERS + t, t, title, true);
+			append_line(figure->script, t ? ", " : "", 2 + k * NR_TIERS + t, t, title,
+				    true);
 		}
 		g_string_append(figure->script, "\nunset title\n");
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scenario_options.c - defaults, then the user's configuration, then machine files, then --set, then
+ * scenario_options.c - defaults, then the user's configuration, then machine files, then --set,
+ * then
  * --kernel and --memory.
  */
 #include "tools/scenario_options.h"
@@ -22,7 +23,8 @@ static uint64_t footprint; /* pages, 0: not counted yet */
 
 static bool is_share(const char *key, const char *value)
 {
-	static const char *const keys[] = { "memory.max", "memory.high", "memory.low", "memory.min" };
+	static const char *const keys[] = { "memory.max", "memory.high", "memory.low",
+					    "memory.min" };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(keys); i++)
 		if (g_str_has_suffix(key, keys[i]))
@@ -75,7 +77,8 @@ static char *share(const char *value, GError **error)
 	return g_strdup_printf("%" PRIu64 "p", (footprint * (uint64_t)percent + 99) / 100);
 }
 
-static bool set_value(struct rs_scenario *scenario, const char *key, const char *value, GError **error)
+static bool set_value(struct rs_scenario *scenario, const char *key, const char *value,
+		      GError **error)
 {
 	g_autofree char *pages = NULL;
 
@@ -94,7 +97,8 @@ static bool set_value(struct rs_scenario *scenario, const char *key, const char 
 static bool load_config(struct rs_scenario *scenario, GError **error)
 {
 	const char *named = g_getenv("RECLAIMSIM_CONFIG");
-	g_autofree char *path = g_build_filename(g_get_user_config_dir(), "reclaimsim", "config", NULL);
+	g_autofree char *path =
+		g_build_filename(g_get_user_config_dir(), "reclaimsim", "config", NULL);
 
 	if (named)
 		return !*named || rs_scenario_load(scenario, named, error);

@@ -38,7 +38,8 @@ extern struct scenario_options scenario_options;
 		  "KEY=VALUE" },                                                                   \
 	{                                                                                          \
 		"memory", 'm', 0, G_OPTION_ARG_STRING, &scenario_options.memory,                   \
-			"short for --set memory.max=SIZE; 50% is half of the trace's footprint", "SIZE"                                  \
+			"short for --set memory.max=SIZE; 50% is half of the trace's footprint",   \
+			"SIZE"                                                                     \
 	}
 
 /*

@@ -266,10 +266,11 @@ void simulate_progress(bool progress, uint64_t done, uint64_t nr)
 	if (!progress || !g_strcmp0(progress_option, "never") || (!terminal && !always))
 		return;
 	if (terminal)
-		fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " runs done%s", command_name(), done,
-			nr, done == nr ? "\r\033[K" : "");
+		fprintf(stderr, "\r%s: %" PRIu64 " of %" PRIu64 " runs done%s", command_name(),
+			done, nr, done == nr ? "\r\033[K" : "");
 	else
-		fprintf(stderr, "%s: %" PRIu64 " of %" PRIu64 " runs done\n", command_name(), done, nr);
+		fprintf(stderr, "%s: %" PRIu64 " of %" PRIu64 " runs done\n", command_name(), done,
+			nr);
 	fflush(stderr);
 }
 

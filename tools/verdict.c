@@ -17,8 +17,8 @@ static const char *const words[] = {
 
 /* Green, yellow, red; the word says the same. */
 static const char *const colors[] = {
-	[VERDICT_PASS] = "\033[32m",  [VERDICT_IMPROVED] = "\033[32m", [VERDICT_FAIL] = "\033[31m",
-	[VERDICT_NEW] = "\033[33m", [VERDICT_ERROR] = "\033[31m",
+	[VERDICT_PASS] = "\033[32m", [VERDICT_IMPROVED] = "\033[32m", [VERDICT_FAIL] = "\033[31m",
+	[VERDICT_NEW] = "\033[33m",  [VERDICT_ERROR] = "\033[31m",
 };
 bool verdicts_color;
 
@@ -75,8 +75,8 @@ static void print_text(const GPtrArray *verdicts, FILE *stream)
 	for (guint i = 0; i < verdicts->len; i++) {
 		const struct verdict *v = g_ptr_array_index(verdicts, i);
 
-		fprintf(stream, "%s%-6s%s %s: %s\n", verdicts_color ? colors[v->kind] : "", words[v->kind],
-			verdicts_color ? "\033[0m" : "", v->scenario, v->what);
+		fprintf(stream, "%s%-6s%s %s: %s\n", verdicts_color ? colors[v->kind] : "",
+			words[v->kind], verdicts_color ? "\033[0m" : "", v->scenario, v->what);
 		if (v->kind != VERDICT_PASS)
 			fprintf(stream, "       %s\n", v->detail);
 	}

@@ -75,8 +75,7 @@ static bool check_arg(const struct rs_record *r, GError **error)
 	case RS_OP_FADVISE:
 		if (FADVISE & BIT(RS_FADVISE_ADVICE(r->arg)))
 			return true;
-		return bad(error, "advice %u is unknown to fadvise()",
-			   RS_FADVISE_ADVICE(r->arg));
+		return bad(error, "advice %u is unknown to fadvise()", RS_FADVISE_ADVICE(r->arg));
 	case RS_OP_READ:
 	case RS_OP_WRITE:
 	case RS_OP_MMAP:

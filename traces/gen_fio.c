@@ -232,9 +232,8 @@ static void map_file(struct fio_job *j, struct fio_file *f)
 	g_autofree char *name =
 		g_strdup_printf("%s.%u:%s.%u", j->o.name, j->number, f->name, f->laps++);
 
-	f->region =
-		gen_map_open(j->g, name, f->id, f->open_file, prot,
-			     pages_of(f->offset + f->io_size) - first, first);
+	f->region = gen_map_open(j->g, name, f->id, f->open_file, prot,
+				 pages_of(f->offset + f->io_size) - first, first);
 	if (j->o.fadvise != 0)
 		gen_madvise(j->g, f->region, j->o.random ? RS_ADV_RANDOM : RS_ADV_SEQUENTIAL);
 }

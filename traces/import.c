@@ -23,12 +23,30 @@ extern const struct rs_importer import_fio_iolog, import_blkparse, import_blktra
 
 /* Equal probes: the first wins. A name may have several readers (text and binary). */
 const struct rs_importer *const rs_importers[] = {
-	&import_fio_iolog,  &import_blkparse,	     &import_blktrace, &import_lackey,
-	&import_drmemtrace, &import_drmemtrace_text, &import_strace, &import_damon,
-	&import_damon_json, &import_perf_script,     &import_ftrace,   &import_redis_monitor,
-	&import_memcached,  &import_twitter,	     &import_vscsi,    &import_oracle_general,
-	&import_msr,	    &import_spc,	     &import_alibaba,  &import_tencent,
-	&import_systor17,   &import_pin,	     &import_txt,      &import_csv,
+	&import_fio_iolog,
+	&import_blkparse,
+	&import_blktrace,
+	&import_lackey,
+	&import_drmemtrace,
+	&import_drmemtrace_text,
+	&import_strace,
+	&import_damon,
+	&import_damon_json,
+	&import_perf_script,
+	&import_ftrace,
+	&import_redis_monitor,
+	&import_memcached,
+	&import_twitter,
+	&import_vscsi,
+	&import_oracle_general,
+	&import_msr,
+	&import_spc,
+	&import_alibaba,
+	&import_tencent,
+	&import_systor17,
+	&import_pin,
+	&import_txt,
+	&import_csv,
 	NULL,
 };
 
@@ -358,8 +376,8 @@ static bool set_with(struct import *im, const char *const *with, GError **error)
 		const char *sign = strchr(*with, '=');
 
 		if (!sign || sign == *with) {
-			g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-				    "--with %s: not KEY=VALUE", *with);
+			g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "--with %s: not KEY=VALUE",
+				    *with);
 			return false;
 		}
 		g_hash_table_replace(im->with, g_strndup(*with, (size_t)(sign - *with)),
@@ -375,7 +393,8 @@ static const char *advice_for(const char *head, size_t n)
 		const char *magic, *advice;
 	} known[] = {
 		{ "PERFILE2", "a perf.data file; import the output of \"perf script\"" },
-		{ "\x17\x08\x44tracing", "a trace-cmd file; import the output of \"trace-cmd report\"" },
+		{ "\x17\x08\x44tracing",
+		  "a trace-cmd file; import the output of \"trace-cmd report\"" },
 		{ "damon_recfmt_ver", "DAMON's old binary record; convert it with damo" },
 		{ "REDIS", "a redis dump; import what \"redis-cli MONITOR\" prints" },
 	};
@@ -435,8 +454,8 @@ static bool one_input(struct import *im, const struct import_options *o, GError 
 	uint64_t records = im->c.records, bad = im->c.malformed + im->c.left_over_bytes;
 	bool fine;
 
-	in.input = o->memory ? import_memory(o->memory, o->memory_size) :
-			       import_open(im->path, error);
+	in.input =
+		o->memory ? import_memory(o->memory, o->memory_size) : import_open(im->path, error);
 	if (!in.input)
 		return false;
 	in.buffer = g_malloc(BUFFER_SIZE);

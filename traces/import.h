@@ -19,16 +19,16 @@
 #include <reclaimsim/policy.h>
 #include <reclaimsim/trace.h>
 
-#define IMPORT_MAX_LINE (1u << 20)	   /* bytes; longer lines are malformed */
-#define IMPORT_MAX_LISTED 20u		   /* malformed lines that are shown */
-#define IMPORT_MAX_REGIONS (1u << 19)	   /* of 2 MiB: 1 TiB of touched address space */
+#define IMPORT_MAX_LINE (1u << 20)    /* bytes; longer lines are malformed */
+#define IMPORT_MAX_LISTED 20u	      /* malformed lines that are shown */
+#define IMPORT_MAX_REGIONS (1u << 19) /* of 2 MiB: 1 TiB of touched address space */
 #define IMPORT_MAX_FILES (1u << 20)
-#define IMPORT_MAX_PROCESSES 65535u	   /* RS_OP_THREAD has 16 bits for them */
+#define IMPORT_MAX_PROCESSES 65535u /* RS_OP_THREAD has 16 bits for them */
 #define IMPORT_MAX_THREADS (1u << 20)
-#define IMPORT_MAX_IO (4ull << 30)	   /* bytes of one call: Linux does 2 GiB at most */
+#define IMPORT_MAX_IO (4ull << 30)	       /* bytes of one call: Linux does 2 GiB at most */
 #define IMPORT_MAX_PAGE ((uint64_t)UINT32_MAX) /* of a file: records have 32 bits for it */
-#define IMPORT_MAX_ADDRESS (1ull << 47)	   /* user half of x86-64 */
-#define IMPORT_MAX_NS (1ull << 60)	   /* of a trace */
+#define IMPORT_MAX_ADDRESS (1ull << 47)	       /* user half of x86-64 */
+#define IMPORT_MAX_NS (1ull << 60)	       /* of a trace */
 
 struct import;
 
@@ -65,7 +65,7 @@ struct import_counts {
 struct import_clock {
 	char first[IMPORT_TIME_TEXT], last[IMPORT_TIME_TEXT]; /* as written */
 	uint64_t base, now, greatest, last_ns;		      /* ns; last_ns as given */
-	bool any;     /* the format gave a time */
+	bool any;					      /* the format gave a time */
 	bool running; /* now is meant: RS_OP_TIME records are made */
 };
 
@@ -90,8 +90,8 @@ struct import_chunk {
 struct import_file {
 	const char *name; /* owned by the table of names */
 	uint64_t pages;
-	uint32_t id;	  /* number at the writer */
-	uint32_t key;	  /* number in the page set */
+	uint32_t id;  /* number at the writer */
+	uint32_t key; /* number in the page set */
 	bool created, used;
 	bool resized; /* it was made or truncated by the trace; now is its size */
 	uint64_t now;
@@ -120,15 +120,15 @@ struct import {
 	void *priv;
 	struct import_counts c;
 	struct import_clock clock;
-	const char *why;	/* of the last malformed line */
-	GError *error;		/* sticky: nothing goes on after it */
-	const char *path;	/* input being read, for messages */
-	uint32_t input;		/* its number, from 0 */
+	const char *why;  /* of the last malformed line */
+	GError *error;	  /* sticky: nothing goes on after it */
+	const char *path; /* input being read, for messages */
+	uint32_t input;	  /* its number, from 0 */
 	uint64_t line_no, byte_no;
-	GString *listed;	/* the first malformed lines, for people */
+	GString *listed; /* the first malformed lines, for people */
 	struct import_skip skips[16];
 	unsigned nr_skips;
-	GHashTable *with;	/* --with KEY=VALUE */
+	GHashTable *with; /* --with KEY=VALUE */
 
 	/* sink */
 	struct rs_trace_writer *out;
@@ -138,14 +138,14 @@ struct import {
 	GArray *files;		/* struct import_file */
 	GHashTable *hints;	/* file id << 12 | open file -> enum rs_advice + 1 */
 	GHashTable *thread_keys, *process_keys;
-	GArray *threads;	/* struct import_thread */
+	GArray *threads; /* struct import_thread */
 	uint32_t nr_processes, thread;
 	uint64_t thread_pid, thread_tid;
 	bool have_thread, time_due;
 	uint16_t open_file; /* of import_io(): which open of the file */
-	bool one_spool;	   /* inputs follow one another instead of being merged */
-	bool mark;	   /* import_io_record() marks what it makes ... */
-	bool drop_marked;  /* ... and finish() leaves marked records out: better ones were found */
+	bool one_spool;	    /* inputs follow one another instead of being merged */
+	bool mark;	    /* import_io_record() marks what it makes ... */
+	bool drop_marked;   /* ... and finish() leaves marked records out: better ones were found */
 	uint64_t time_written;
 	struct pageset pages;
 	struct import_chunk *chunks;
@@ -172,7 +172,7 @@ void import_thread(struct import *, uint64_t pid, uint64_t tid);
 uint32_t import_space(const struct import *); /* address space of the current thread */
 /* The current thread's process forks; pid and tid are the child's. */
 void import_fork(struct import *, uint64_t pid, uint64_t tid);
-void import_exit(struct import *); /* of the current thread */
+void import_exit(struct import *);			       /* of the current thread */
 void import_wait(struct import *, uint64_t pid, uint64_t tid); /* the current one, for that one */
 /* Any record of the current thread; map for RS_OP_MMAP. */
 void import_put(struct import *, const struct rs_record *, const struct rs_map *);
@@ -230,7 +230,8 @@ json_t *tally_array(const struct tally *);  /* ["name", ...] */
 
 /* ---- input (import_input.c) ---- */
 struct import_input;
-struct import_input *import_open(const char *path, GError **); /* "-" = standard input; decompresses */
+struct import_input *import_open(const char *path,
+				 GError **); /* "-" = standard input; decompresses */
 struct import_input *import_memory(const void *data, size_t n); /* as it is */
 /* Up to n bytes, fewer only at the end; -1 = error. */
 ssize_t import_read(struct import_input *, void *buffer, size_t n, GError **);

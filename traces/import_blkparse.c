@@ -31,7 +31,8 @@ static bool blkparse_begin(struct import *im, GError **error)
 	b->processes = tally_new();
 	if (action && (!*action || strlen(action) > 2)) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "--with action=%s: not an action of blkparse such as Q, D or C", action);
+			    "--with action=%s: not an action of blkparse such as Q, D or C",
+			    action);
 		return false;
 	}
 	g_strlcpy(b->action, action ? action : "Q", sizeof(b->action));

@@ -16,7 +16,7 @@
 #define BLK_NOTIFY 0x400u
 #define BLK_DISCARD 0x2000u
 
-static const char *const action_names[] = { "?", "Q", "M", "F", "G", "S", "R", "D", "C",
+static const char *const action_names[] = { "?", "Q", "M",  "F", "G", "S", "R", "D",	 "C",
 					    "P", "U", "UT", "I", "X", "B", "A", "abort", "m" };
 
 struct blktrace {
@@ -61,10 +61,9 @@ static unsigned blktrace_probe(const char *head, size_t n)
 	if (n < 4)
 		return 0;
 	magic = u32_at((const uint8_t *)head, false) & ~0xffu;
-	return magic == BLK_MAGIC ||
-			       (u32_at((const uint8_t *)head, true) & ~0xffu) == BLK_MAGIC ?
-		       100 :
-		       0;
+	return magic == BLK_MAGIC || (u32_at((const uint8_t *)head, true) & ~0xffu) == BLK_MAGIC
+		       ? 100
+		       : 0;
 }
 
 static bool blktrace_begin(struct import *im, GError **error)
@@ -133,7 +132,8 @@ static bool version_ok(struct import *im, uint32_t magic)
 	if ((magic & 0xff) == BLK_VERSION)
 		return true;
 	g_set_error(&im->error, RS_ERROR, RS_ERROR_INPUT,
-		    "%s: byte %" G_GUINT64_FORMAT ": blktrace version %u is not supported; valid is "
+		    "%s: byte %" G_GUINT64_FORMAT
+		    ": blktrace version %u is not supported; valid is "
 		    "%u",
 		    im->path, im->byte_no, magic & 0xff, BLK_VERSION);
 	return false;

@@ -11,15 +11,17 @@
 
 #define CSV_MAX_FIELDS 16
 
-enum csv_op { OP_RW,	/* R r W w, also as the first letter of a word */
-	      OP_01 };	/* 0 read, 1 write */
+enum csv_op {
+	OP_RW, /* R r W w, also as the first letter of a word */
+	OP_01, /* 0 read, 1 write */
+};
 
 struct csv_layout {
-	const char *prefix;	       /* of the device's name */
+	const char *prefix;						/* of the device's name */
 	uint8_t time, op, offset, length, device, device_parts, fields; /* columns from 0 */
-	uint8_t more_fields;	       /* as many may follow */
+	uint8_t more_fields;						/* as many may follow */
 	enum csv_op op_kind;
-	uint64_t time_ns;	       /* of one unit; 0: decimal seconds */
+	uint64_t time_ns;		   /* of one unit; 0: decimal seconds */
 	uint16_t offset_unit, length_unit; /* bytes */
 };
 
@@ -27,8 +29,8 @@ struct csv_layout {
 static const struct csv_layout msr = { "", 0, 3, 4, 5, 1, 2, 7, 0, OP_RW, 100, 1, 1 };
 static const struct csv_layout spc = { "asu", 4, 3, 1, 2, 0, 1, 5, 8, OP_RW, 0, 512, 1 };
 static const struct csv_layout alibaba = { "device", 4, 1, 2, 3, 0, 1, 5, 0, OP_RW, 1000, 1, 1 };
-static const struct csv_layout tencent = { "volume", 0, 3, 1, 2, 4, 1, 5, 0, OP_01, 1000000000,
-					   512, 512 };
+static const struct csv_layout tencent = { "volume", 0, 3,     1,	   2,	4,  1,
+					   5,	     0, OP_01, 1000000000, 512, 512 };
 static const struct csv_layout systor17 = { "lun", 0, 2, 4, 5, 3, 1, 6, 0, OP_RW, 0, 1, 1 };
 
 struct csv {
@@ -102,8 +104,8 @@ static const char *take(const struct csv_layout *l, const struct fields *f, stru
 	if (f->n < l->fields || f->n > (unsigned)l->fields + l->more_fields)
 		return "not the number of columns of this format";
 	p = f->at[l->time];
-	if (l->time_ns ? !whole(f, l->time, 1, &r->ns) :
-			 !text_seconds(&p, f->end[l->time], &r->ns) || p != f->end[l->time])
+	if (l->time_ns ? !whole(f, l->time, 1, &r->ns)
+		       : !text_seconds(&p, f->end[l->time], &r->ns) || p != f->end[l->time])
 		return "the time is no number";
 	if (!take_op(f, l->op, l->op_kind, &r->write))
 		return "neither a read nor a write";
@@ -195,27 +197,27 @@ static unsigned probe(const struct csv_layout *l, const char *head, size_t n, un
 	return lines && good * 100 >= lines * 80 ? sure : 0;
 }
 
-#define CSV_IMPORTER(kind, about, columns, unit, number, sure)                                  \
-	static unsigned kind##_probe(const char *head, size_t n)                                \
-	{                                                                                         \
-		return probe(&kind, head, n, sure);                                             \
-	}                                                                                         \
-	static bool kind##_begin(struct import *im, GError **error)                             \
-	{                                                                                         \
-		((struct csv *)im->priv)->layout = &kind;                                       \
-		return true;                                                                      \
-	}                                                                                         \
-	const struct rs_importer import_##kind = {                                              \
-		.name = #kind,                                                                  \
-		.summary = about,                                                                 \
-		.valid = columns,                                                                 \
-		.time_unit = unit,                                                                \
-		.number_time = number,                                                            \
-		.hash_comments = true,                                                            \
-		.priv_size = sizeof(struct csv),                                                  \
-		.probe = kind##_probe,                                                          \
-		.begin = kind##_begin,                                                          \
-		.line = csv_line,                                                                 \
+#define CSV_IMPORTER(kind, about, columns, unit, number, sure)                                     \
+	static unsigned kind##_probe(const char *head, size_t n)                                   \
+	{                                                                                          \
+		return probe(&kind, head, n, sure);                                                \
+	}                                                                                          \
+	static bool kind##_begin(struct import *im, GError **error)                                \
+	{                                                                                          \
+		((struct csv *)im->priv)->layout = &kind;                                          \
+		return true;                                                                       \
+	}                                                                                          \
+	const struct rs_importer import_##kind = {                                                 \
+		.name = #kind,                                                                     \
+		.summary = about,                                                                  \
+		.valid = columns,                                                                  \
+		.time_unit = unit,                                                                 \
+		.number_time = number,                                                             \
+		.hash_comments = true,                                                             \
+		.priv_size = sizeof(struct csv),                                                   \
+		.probe = kind##_probe,                                                             \
+		.begin = kind##_begin,                                                             \
+		.line = csv_line,                                                                  \
 	}
 
 CSV_IMPORTER(msr, "MSR Cambridge block traces (SNIA IOTTA 388)",

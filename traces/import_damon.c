@@ -90,8 +90,8 @@ static bool aggregated(struct import *im, const char *p, const char *end)
 	    !text_field(p, end, "nr_regions", &at) || !text_u64(&at, end, &n))
 		return import_bad(im, "no target_id= and nr_regions=");
 	text_blanks(&at, end);
-	if (!text_u64(&at, end, &start) || !text_char(&at, end, '-') || !text_u64(&at, end, &stop) ||
-	    !text_word(&at, end, ": "))
+	if (!text_u64(&at, end, &start) || !text_char(&at, end, '-') ||
+	    !text_u64(&at, end, &stop) || !text_word(&at, end, ": "))
 		return import_bad(im, "no START-END:");
 	/* damo closes its conversions with an empty region of -1 samples. */
 	if (*at == '-') {
@@ -133,8 +133,13 @@ static bool damo_time(const char *p, const char *end, uint64_t *ret)
 	static const struct {
 		const char *unit;
 		uint64_t ns;
-	} units[] = { { "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 },
-		      { "m", 60000000000 }, { "h", 3600000000000 }, { "d", 86400000000000 } };
+	} units[] = { { "ns", 1 },
+		      { "us", 1000 },
+		      { "ms", 1000000 },
+		      { "s", 1000000000 },
+		      { "m", 60000000000 },
+		      { "h", 3600000000000 },
+		      { "d", 86400000000000 } };
 	uint64_t total = 0, value;
 	unsigned i;
 
@@ -239,8 +244,8 @@ static bool damon_look(const char *s, const char *end)
 {
 	const char *p = s;
 
-	return text_find(s, end, "damon_aggregated:", NULL) ||
-	       text_word(&p, end, "monitoring_") || text_word(&p, end, "base_time_absolute:");
+	return text_find(s, end, "damon_aggregated:", NULL) || text_word(&p, end, "monitoring_") ||
+	       text_word(&p, end, "base_time_absolute:");
 }
 
 static unsigned damon_probe(const char *head, size_t n)
@@ -267,8 +272,7 @@ void damon_report(struct import *im, json_t *o)
 	json_object_set_new(o, "snapshots", json_integer((json_int_t)d->snapshots));
 	json_object_set_new(o, "snapshots_with_wrong_region_count",
 			    json_integer((json_int_t)d->wrong_counts));
-	g_snprintf(text, sizeof(text), "0x%" G_GINT64_MODIFIER "x",
-		   im->c.records ? d->lowest : 0);
+	g_snprintf(text, sizeof(text), "0x%" G_GINT64_MODIFIER "x", im->c.records ? d->lowest : 0);
 	json_object_set_new(o, "lowest_address", json_string(text));
 	g_snprintf(text, sizeof(text), "0x%" G_GINT64_MODIFIER "x", d->highest);
 	json_object_set_new(o, "highest_address", json_string(text));

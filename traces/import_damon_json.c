@@ -82,8 +82,7 @@ static void close_level(struct import *im, struct damon_json *j)
 	if (j->depth)
 		j->depth--;
 	/* The object behind "regions": [ */
-	if (!j->have_start || !j->have_end || !j->have_n ||
-	    strcmp(j->key[j->depth], "regions"))
+	if (!j->have_start || !j->have_end || !j->have_n || strcmp(j->key[j->depth], "regions"))
 		return;
 	j->have_start = j->have_end = j->have_n = false;
 	if (!damon_region(im, j->target, j->start, j->end, j->n)) {
@@ -192,9 +191,9 @@ static unsigned damon_json_probe(const char *head, size_t n)
 		return 0;
 	return text_find(p, end, "\"nr_accesses\"", NULL) ||
 			       (text_find(p, end, "\"regions\"", NULL) &&
-				text_find(p, end, "\"snapshots\"", NULL)) ?
-		       95 :
-		       0;
+				text_find(p, end, "\"snapshots\"", NULL))
+		       ? 95
+		       : 0;
 }
 
 static void damon_json_report(struct import *im, json_t *o)

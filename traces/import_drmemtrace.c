@@ -9,8 +9,15 @@
 #include "traces/import.h"
 #include "traces/import_text.h"
 
-enum { DR_READ = 0, DR_WRITE = 1, DR_THREAD = 22, DR_THREAD_EXIT = 23, DR_PID = 24, DR_HEADER = 25,
-       DR_MARKER = 28 };
+enum {
+	DR_READ = 0,
+	DR_WRITE = 1,
+	DR_THREAD = 22,
+	DR_THREAD_EXIT = 23,
+	DR_PID = 24,
+	DR_HEADER = 25,
+	DR_MARKER = 28
+};
 #define DR_MARKER_TIMESTAMP 2
 #define DR_ENTRY 12u
 #define DR_TYPES 64u
@@ -92,9 +99,9 @@ static size_t dr_record(struct import *im, const uint8_t *p, size_t n)
 		}
 	} else if (type == DR_READ || type == DR_WRITE || is_instr(type)) {
 		if (!touch(im, address, size,
-			   type == DR_READ	? TOUCH_READ :
-			   type == DR_WRITE ? TOUCH_WRITE :
-					      TOUCH_EXEC))
+			   type == DR_READ    ? TOUCH_READ
+			   : type == DR_WRITE ? TOUCH_WRITE
+					      : TOUCH_EXEC))
 			import_skip(im, im->why);
 	}
 	return DR_ENTRY;
@@ -112,9 +119,9 @@ static void dr_report(struct import *im, json_t *o)
 			json_object_set_new(types, key, json_integer((json_int_t)d->types[i]));
 	}
 	json_object_set_new(o, "record_bytes", json_integer(DR_ENTRY));
-	json_object_set_new(o, "bytes",
-			    json_integer((json_int_t)(d->entries * DR_ENTRY +
-						      im->c.left_over_bytes)));
+	json_object_set_new(
+		o, "bytes",
+		json_integer((json_int_t)(d->entries * DR_ENTRY + im->c.left_over_bytes)));
 	json_object_set_new(o, "entries", json_integer((json_int_t)d->entries));
 	if (d->have_version)
 		json_object_set_new(o, "version", json_integer((json_int_t)d->version));

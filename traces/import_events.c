@@ -168,8 +168,10 @@ static bool file_fault(struct import *im, struct events *e, const struct kevent 
 		import_put(im, &record, &map);
 	}
 	g_free(key);
-	record = (struct rs_record){ .op = RS_OP_LOAD, .object = region,
-				     .page = page & (RS_PTRS_PER_TABLE - 1), .count = 1 };
+	record = (struct rs_record){ .op = RS_OP_LOAD,
+				     .object = region,
+				     .page = page & (RS_PTRS_PER_TABLE - 1),
+				     .count = 1 };
 	import_put(im, &record, NULL);
 	return true;
 }
@@ -183,7 +185,8 @@ static bool page_fault(struct import *im, struct events *e, const struct kevent 
 	if (!text_field_number(k->text, k->end, "address", &address))
 		return import_bad(im, "no address=0x...");
 	/* Before 4.19 the kernel's %pf is left as an f behind the digits. */
-	if (address >= IMPORT_MAX_ADDRESS && (address & 15) == 15 && address >> 4 < IMPORT_MAX_ADDRESS)
+	if (address >= IMPORT_MAX_ADDRESS && (address & 15) == 15 &&
+	    address >> 4 < IMPORT_MAX_ADDRESS)
 		address >>= 4;
 	if (text_field(k->text, k->end, "error_code", &p) && !text_number(&p, k->end, &code))
 		return import_bad(im, "a damaged error_code");
@@ -267,7 +270,8 @@ static bool handle(struct import *im, struct events *e, const struct kevent *k)
 	if (k->name_n > 9 && !memcmp(k->name, "mm_vmscan", 9))
 		vmscan(e, k);
 	if (k->name_n > 4 && !memcmp(k->name, "sys_", 4))
-		import_skip(im, "system-call events (files are pointers in them; strace has names)");
+		import_skip(im,
+			    "system-call events (files are pointers in them; strace has names)");
 	else if (text_is(k->name, k->name_n, "mm_filemap_map_pages"))
 		import_skip(im, "map_pages events (what fault-around did, no access)");
 	else

@@ -3,14 +3,14 @@
  * import_fio_iolog.c - fio's own log of a job's I/O (write_iolog), versions 2 and 3.
  *
  * Each log is one job, a process; several logs are merged by time, all starting at 0 (fio's clocks
- * are a job's own), or, --with stonewall=1, follow one another. What the log does not say is modelled by these defaults, each of them a --with
- * setting with the meaning it has for job files (gen_fio.c):
- *  invalidate=1    every open drops the file's cached pages;
- *  fadvise_hint=1  a job that mostly goes on where it stopped advises SEQUENTIAL, else RANDOM;
- *  own_pages, shared_pages, hot_pages   fio's own memory, see fio_memory.h;
- *  engine=psync    mmap: the I/O goes through a mapping of the file, with madvise() as the hint;
- *  direct=0        1: the I/O bypasses the page cache and is counted only.
- * Names are not quoted and may hold blanks, so lines are taken apart from the right.
+ * are a job's own), or, --with stonewall=1, follow one another. What the log does not say is
+ * modelled by these defaults, each of them a --with setting with the meaning it has for job files
+ * (gen_fio.c): invalidate=1    every open drops the file's cached pages; fadvise_hint=1  a job that
+ * mostly goes on where it stopped advises SEQUENTIAL, else RANDOM; own_pages, shared_pages,
+ * hot_pages   fio's own memory, see fio_memory.h; engine=psync    mmap: the I/O goes through a
+ * mapping of the file, with madvise() as the hint; direct=0        1: the I/O bypasses the page
+ * cache and is counted only. Names are not quoted and may hold blanks, so lines are taken apart
+ * from the right.
  */
 #include "traces/fio_memory.h"
 #include "traces/import.h"
@@ -18,17 +18,27 @@
 
 #define BUFFER_PAGES 256u
 
-enum fio_op { FIO_ADD, FIO_OPEN, FIO_CLOSE, FIO_WAIT, FIO_READ, FIO_WRITE, FIO_SYNC, FIO_DATASYNC,
-	      FIO_TRIM, FIO_NR_OPS };
-static const char *const op_names[FIO_NR_OPS] = { "add",  "open",  "close", "wait",	"read",
+enum fio_op {
+	FIO_ADD,
+	FIO_OPEN,
+	FIO_CLOSE,
+	FIO_WAIT,
+	FIO_READ,
+	FIO_WRITE,
+	FIO_SYNC,
+	FIO_DATASYNC,
+	FIO_TRIM,
+	FIO_NR_OPS
+};
+static const char *const op_names[FIO_NR_OPS] = { "add",   "open", "close",    "wait", "read",
 						  "write", "sync", "datasync", "trim" };
 
 /* What is known of a file, by its number. */
 struct fio_file {
-	uint32_t input;	/* + 1 that added or opened it last */
+	uint32_t input; /* + 1 that added or opened it last */
 	uint64_t end;	/* of its last I/O */
 	uint64_t onward, jumps;
-	uint32_t region, mapped_by; /* engine=mmap: input + 1 that mapped it last */
+	uint32_t region, mapped_by;  /* engine=mmap: input + 1 that mapped it last */
 	uint32_t opened_by, used_by; /* input + 1 */
 	uint32_t users;
 	uint16_t handle;
@@ -64,8 +74,8 @@ static bool fio_begin(struct import *im, GError **error)
 	    !import_with_number(im, "fadvise_hint", 1, 1, &hint, error) ||
 	    !import_with_number(im, "direct", 0, 1, &direct, error) ||
 	    !import_with_number(im, "stonewall", 0, 1, &stonewall, error) ||
-	    !import_with_number(im, "shared_pages", FIO_SHARED_PAGES, 1u << 20,
-				&fio->shared_pages, error) ||
+	    !import_with_number(im, "shared_pages", FIO_SHARED_PAGES, 1u << 20, &fio->shared_pages,
+				error) ||
 	    !import_with_number(im, "own_pages", FIO_OWN_PAGES, 1u << 20, &fio->own_pages, error) ||
 	    !import_with_number(im, "hot_pages", FIO_HOT_PAGES, 1u << 20, &fio->hot_pages, error))
 		return false;
@@ -117,8 +127,9 @@ static bool whole_number(const char *s, size_t n, uint64_t *ret)
 
 static void put(struct import *im, uint8_t op, uint32_t object, uint32_t page, uint64_t count)
 {
-	struct rs_record record = { .op = op, .object = object, .page = page,
-				    .count = (uint32_t)count };
+	struct rs_record record = {
+		.op = op, .object = object, .page = page, .count = (uint32_t)count
+	};
 
 	if (count)
 		import_put_timed(im, &record, NULL);
@@ -229,8 +240,10 @@ static void map_file(struct import *im, uint32_t i)
 {
 	struct fio *fio = im->priv;
 	struct fio_file *file = file_at(fio, i);
-	struct rs_record hint = { .op = RS_OP_MADVISE, .arg = IMPORT_ADV_HINT,
-				  .page = import_file_at(im, i)->id, .count = handle_of(im, i) };
+	struct rs_record hint = { .op = RS_OP_MADVISE,
+				  .arg = IMPORT_ADV_HINT,
+				  .page = import_file_at(im, i)->id,
+				  .count = handle_of(im, i) };
 
 	if (file->mapped_by == im->input + 1)
 		return;
@@ -244,7 +257,8 @@ static void map_file(struct import *im, uint32_t i)
 
 static void put_reopen(struct import *im, uint32_t i)
 {
-	struct rs_record record = { .op = RS_OP_OPEN, .arg = handle_of(im, i),
+	struct rs_record record = { .op = RS_OP_OPEN,
+				    .arg = handle_of(im, i),
 				    .object = import_file_at(im, i)->id };
 
 	import_file_at(im, i)->used = true;

@@ -341,12 +341,12 @@ void kv_report(const struct kv *kv, json_t *summary)
 {
 	json_t *o = json_object();
 
-	json_object_set_new(o, "server",
-			    json_string(kv->kind == KV_REDIS ? "redis" : "memcached"));
-	json_object_set_new(o, "placement",
-			    json_string(kv->kind == KV_REDIS ?
-						"jemalloc size classes, lowest address first" :
-						"slab classes of factor 1.25, last in first out"));
+	json_object_set_new(o, "server", json_string(kv->kind == KV_REDIS ? "redis" : "memcached"));
+	json_object_set_new(
+		o, "placement",
+		json_string(kv->kind == KV_REDIS
+				    ? "jemalloc size classes, lowest address first"
+				    : "slab classes of factor 1.25, last in first out"));
 	json_object_set_new(o, "keys_present", json_integer((json_int_t)kv->nr_present));
 	json_object_set_new(o, "allocated_bytes", json_integer((json_int_t)kv->heap.allocated));
 	/* What redis calls used_memory_dataset: without table, dictEntry and robj. */

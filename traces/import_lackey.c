@@ -62,8 +62,8 @@ static unsigned lackey_probe(const char *head, size_t n)
 
 	/* Other tools of valgrind print banners, too. */
 	if (share < 50 || !(memmem(head, n, "Lackey", 6) || text_find(head, end, "\nI  ", NULL) ||
-			    text_find(head, end, " S ", NULL) || text_find(head, end, " L ", NULL) ||
-			    *head == 'I'))
+			    text_find(head, end, " S ", NULL) ||
+			    text_find(head, end, " L ", NULL) || *head == 'I'))
 		return 0;
 	return 90;
 }
@@ -84,9 +84,9 @@ static bool lackey_line(struct import *im, const char *s, size_t n)
 	kind = *s == 'I' ? 'I' : s[1];
 	import_thread(im, im->input, im->input);
 	if (!import_touch(im, address, size,
-			  kind == 'I'	? TOUCH_EXEC :
-			  kind == 'L' ? TOUCH_READ :
-					TOUCH_WRITE))
+			  kind == 'I'	? TOUCH_EXEC
+			  : kind == 'L' ? TOUCH_READ
+					: TOUCH_WRITE))
 		return false;
 	im->c.records++;
 	before = im->c.page_accesses - before;
@@ -125,7 +125,8 @@ static void lackey_report(struct import *im, json_t *o)
 const struct rs_importer import_lackey = {
 	.name = "lackey",
 	.summary = "valgrind --tool=lackey --trace-mem=yes",
-	.valid = "\"I  ADDRESS,SIZE\", \" L ADDRESS,SIZE\", \" S ...\", \" M ...\" (hex without 0x)",
+	.valid =
+		"\"I  ADDRESS,SIZE\", \" L ADDRESS,SIZE\", \" S ...\", \" M ...\" (hex without 0x)",
 	.direct = true,
 	.priv_size = sizeof(struct lackey),
 	.probe = lackey_probe,

@@ -13,7 +13,7 @@
 
 struct cachesim {
 	struct objects objects;
-	GArray *pages;	/* with pages=size: struct extent by object number */
+	GArray *pages; /* with pages=size: struct extent by object number */
 	bool by_size;
 	uint64_t next_page;
 	struct tally *ops;
@@ -114,9 +114,9 @@ struct fields {
 
 static void split(const char *p, const char *end, struct fields *f)
 {
-	char separator = memchr(p, ',', (size_t)(end - p)) ? ',' :
-			 memchr(p, ';', (size_t)(end - p)) ? ';' :
-							     '\t';
+	char separator = memchr(p, ',', (size_t)(end - p))   ? ','
+			 : memchr(p, ';', (size_t)(end - p)) ? ';'
+							     : '\t';
 
 	for (f->n = 0; f->n < MAX_COLUMNS;) {
 		const char *stop = memchr(p, separator, (size_t)(end - p));
@@ -141,12 +141,13 @@ static char role_of(const char *s, size_t n)
 		const char *word;
 		char role;
 	} words[] = {
-		{ "time", 't' },   { "timestamp", 't' }, { "clock", 't' },  { "id", 'i' },
-		{ "obj", 'i' },	   { "object", 'i' },	 { "obj_id", 'i' }, { "object_id", 'i' },
-		{ "key", 'i' },	   { "lbn", 'i' },	 { "lba", 'i' },    { "block", 'i' },
-		{ "size", 's' },   { "obj_size", 's' },	 { "length", 's' }, { "bytes", 's' },
-		{ "object_size", 's' }, { "op", 'o' },	 { "opcode", 'o' }, { "operation", 'o' },
-		{ "cmd", 'o' },
+		{ "time", 't' },   { "timestamp", 't' },   { "clock", 't' },
+		{ "id", 'i' },	   { "obj", 'i' },	   { "object", 'i' },
+		{ "obj_id", 'i' }, { "object_id", 'i' },   { "key", 'i' },
+		{ "lbn", 'i' },	   { "lba", 'i' },	   { "block", 'i' },
+		{ "size", 's' },   { "obj_size", 's' },	   { "length", 's' },
+		{ "bytes", 's' },  { "object_size", 's' }, { "op", 'o' },
+		{ "opcode", 'o' }, { "operation", 'o' },   { "cmd", 'o' },
 	};
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
@@ -198,13 +199,21 @@ static bool read_columns(struct cachesim *c, const char *text, GError **error)
 
 		if (colon)
 			switch (role_of(parts[i], (size_t)(colon - parts[i]))) {
-			case 't': place = &c->time; break;
-			case 'i': place = &c->id; break;
-			case 's': place = &c->size; break;
-			case 'o': place = &c->op; break;
+			case 't':
+				place = &c->time;
+				break;
+			case 'i':
+				place = &c->id;
+				break;
+			case 's':
+				place = &c->size;
+				break;
+			case 'o':
+				place = &c->op;
+				break;
 			}
-		fine = place && g_ascii_string_to_unsigned(colon + 1, 10, 1, MAX_COLUMNS, &value,
-							   NULL);
+		fine = place &&
+		       g_ascii_string_to_unsigned(colon + 1, 10, 1, MAX_COLUMNS, &value, NULL);
 		if (fine)
 			*place = (int)value - 1;
 	}
@@ -252,11 +261,11 @@ static void guess_columns(struct cachesim *c, const struct fields *f)
 
 static bool is_write(const char *s, size_t n)
 {
-	static const char *const writes[] = { "w",	 "write", "set",   "add", "replace",
-					      "cas",	 "append", "prepend", "update", "2a",
-					      "0a",	 "8a",	  "aa",	   "incr", "decr",
-					      "3",	 "4",	  "5",	   "6",	   "7",
-					      "8",	 "13",	  "14" };
+	static const char *const writes[] = { "w",   "write",  "set",	  "add",    "replace",
+					      "cas", "append", "prepend", "update", "2a",
+					      "0a",  "8a",     "aa",	  "incr",   "decr",
+					      "3",   "4",      "5",	  "6",	    "7",
+					      "8",   "13",     "14" };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(writes); i++)
 		if (strlen(writes[i]) == n && !g_ascii_strncasecmp(s, writes[i], n))

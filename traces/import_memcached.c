@@ -254,8 +254,8 @@ static bool memcached_look(const char *s, const char *end)
 	const char *p = s, *type;
 	uint64_t fd;
 
-	if (text_word(&p, end, "slab class ") || (text_word(&p, end, "ts=") &&
-						  text_field(s, end, "type", &type)))
+	if (text_word(&p, end, "slab class ") ||
+	    (text_word(&p, end, "ts=") && text_field(s, end, "type", &type)))
 		return true;
 	return (text_char(&p, end, '<') || text_char(&p, end, '>')) && text_u64(&p, end, &fd) &&
 	       p < end && *p == ' ';
@@ -272,8 +272,7 @@ static void memcached_report(struct import *im, json_t *o)
 
 	json_object_set_new(o, "key_reads", json_integer((json_int_t)m->key_reads));
 	json_object_set_new(o, "key_writes", json_integer((json_int_t)m->key_writes));
-	json_object_set_new(o, "distinct_keys",
-			    json_integer((json_int_t)kv_distinct_keys(m->kv)));
+	json_object_set_new(o, "distinct_keys", json_integer((json_int_t)kv_distinct_keys(m->kv)));
 	if (m->watch) {
 		json_object_set_new(o, "types", tally_object(m->types));
 		json_object_set_new(o, "status", tally_object(m->status));
@@ -287,8 +286,7 @@ static void memcached_report(struct import *im, json_t *o)
 	} else {
 		json_object_set_new(o, "commands", tally_object(m->commands));
 		json_object_set_new(o, "connections", json_integer(tally_size(m->connections)));
-		json_object_set_new(o, "set_value_bytes",
-				    json_integer((json_int_t)m->value_bytes));
+		json_object_set_new(o, "set_value_bytes", json_integer((json_int_t)m->value_bytes));
 		json_object_set_new(o, "hits_sent", json_integer((json_int_t)m->hits_sent));
 	}
 	kv_report(m->kv, o);
@@ -318,8 +316,8 @@ struct twitter {
 
 static bool twitter_split(const char *s, const char *end, struct twitter *t)
 {
-	static const char *const ops[] = { "get",     "gets",	 "set",	   "add",  "replace", "cas",
-					   "append",  "prepend", "delete", "incr", "decr" };
+	static const char *const ops[] = { "get",    "gets",	"set",	  "add",  "replace", "cas",
+					   "append", "prepend", "delete", "incr", "decr" };
 	const char *p = s, *field[5], *stop[5];
 	uint64_t number;
 
@@ -404,8 +402,7 @@ static void twitter_report(struct import *im, json_t *o)
 	json_object_set_new(o, "commands", tally_object(m->commands));
 	json_object_set_new(o, "key_reads", json_integer((json_int_t)m->key_reads));
 	json_object_set_new(o, "key_writes", json_integer((json_int_t)m->key_writes));
-	json_object_set_new(o, "distinct_keys",
-			    json_integer((json_int_t)kv_distinct_keys(m->kv)));
+	json_object_set_new(o, "distinct_keys", json_integer((json_int_t)kv_distinct_keys(m->kv)));
 	json_object_set_new(o, "value_bytes", json_integer((json_int_t)m->value_bytes));
 	json_object_set_new(o, "zero_value", json_integer((json_int_t)m->zero_value));
 	kv_report(m->kv, o);

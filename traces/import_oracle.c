@@ -204,9 +204,9 @@ static void vscsi_report(struct import *im, json_t *o)
 
 	json_object_set_new(o, "version", json_integer(c->version));
 	json_object_set_new(o, "record_bytes", json_integer(c->size));
-	json_object_set_new(o, "bytes",
-			    json_integer((json_int_t)(im->c.records * c->size +
-						      im->c.left_over_bytes)));
+	json_object_set_new(
+		o, "bytes",
+		json_integer((json_int_t)(im->c.records * c->size + im->c.left_over_bytes)));
 	json_object_set_new(o, "scsi_opcodes", tally_object(c->opcodes));
 }
 

@@ -3,8 +3,8 @@
  * import_perf_script.c - text of perf script: page faults, filemap events, memory samples.
  *
  * COMM PID[/TID] [CPU] SECONDS.usec: [PERIOD] GROUP:EVENT: text, by -F without CPU or time. COMM is
- * right-justified and may hold blanks, colons and brackets, so the line is taken apart from the time
- * leftwards. Call chains (lines that begin with a tab) and blank lines are passed over.
+ * right-justified and may hold blanks, colons and brackets, so the line is taken apart from the
+ * time leftwards. Call chains (lines that begin with a tab) and blank lines are passed over.
  */
 #include "traces/import_events.h"
 #include "traces/import_text.h"

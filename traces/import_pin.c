@@ -70,8 +70,8 @@ static int op_of(const char *p, const char *end)
 	return -1;
 }
 
-static bool take(const struct pin *pin, const char *s, const char *end, int *op,
-		 uint64_t *address, uint64_t *size, uint64_t *thread)
+static bool take(const struct pin *pin, const char *s, const char *end, int *op, uint64_t *address,
+		 uint64_t *size, uint64_t *thread)
 {
 	struct words w;
 	unsigned at;

@@ -9,9 +9,9 @@
  * Two shorter forms, as people keep them of long runs, are read as well:
  *   SECONDS.usec "CMD" "KEY" LENGTH    MONITOR without clients and values: LENGTH of the value with
  *                                      its quotes, 0 for commands without one
- *   KEY BYTES; GET KEY; SET KEY        requests: a key stored with so many bytes, read, stored again
- *                                      with the size it has. A number as key is "key:" and six digits.
- *                                      The mark "load" stands where the first phase ends.
+ *   KEY BYTES; GET KEY; SET KEY        requests: a key stored with so many bytes, read, stored
+ * again with the size it has. A number as key is "key:" and six digits. The mark "load" stands
+ * where the first phase ends.
  *
  * A key that is read but was never written in the log is a
  * miss unless --with value_size=BYTES says how large such values are.
@@ -79,8 +79,8 @@ struct redis {
 	struct kv *kv;
 	GHashTable *by_name;
 	struct tally *commands;
-	GString *text;	/* the arguments, escapes undone, one behind the other */
-	GArray *args;	/* struct arg */
+	GString *text; /* the arguments, escapes undone, one behind the other */
+	GArray *args;  /* struct arg */
 	uint64_t ok_lines, from_lua, key_reads, key_writes, set_value_bytes, db;
 	uint64_t value_length; /* of the short form of MONITOR; 0 = the value is there */
 	bool loading;	       /* the last line was KEY BYTES */
@@ -181,7 +181,8 @@ static bool parse(struct redis *r, const char *p, const char *end, const char **
 {
 	g_string_truncate(r->text, 0);
 	g_array_set_size(r->args, 0);
-	if (text_word(&p, end, "[ ") && (!text_find(p, end, " ] ", &p) || !text_word(&p, end, " ] ")))
+	if (text_word(&p, end, "[ ") &&
+	    (!text_find(p, end, " ] ", &p) || !text_word(&p, end, " ] ")))
 		return false;
 	*stamp = p;
 	if (!text_seconds(&p, end, ns))
@@ -404,7 +405,8 @@ static bool redis_look(const char *s, const char *end)
 
 	if (end - s >= 2 && !memcmp(s, "OK", 2))
 		return true;
-	if (text_word(&p, end, "[ ") && (!text_find(p, end, " ] ", &p) || !text_word(&p, end, " ] ")))
+	if (text_word(&p, end, "[ ") &&
+	    (!text_find(p, end, " ] ", &p) || !text_word(&p, end, " ] ")))
 		return false;
 	return text_seconds(&p, end, &ns) && text_char(&p, end, ' ') &&
 	       take_client(&p, end, &db, &lua) && p < end && *p == '"';
@@ -444,8 +446,7 @@ static void redis_report(struct import *im, json_t *o)
 	json_object_set_new(o, "databases", databases);
 	json_object_set_new(o, "key_reads", json_integer((json_int_t)r->key_reads));
 	json_object_set_new(o, "key_writes", json_integer((json_int_t)r->key_writes));
-	json_object_set_new(o, "distinct_keys",
-			    json_integer((json_int_t)kv_distinct_keys(r->kv)));
+	json_object_set_new(o, "distinct_keys", json_integer((json_int_t)kv_distinct_keys(r->kv)));
 	json_object_set_new(o, "set_value_bytes", json_integer((json_int_t)r->set_value_bytes));
 	kv_report(r->kv, o);
 }

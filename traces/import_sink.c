@@ -91,8 +91,8 @@ static size_t spool_take(struct import *im, struct import_spool *spool, void *da
 		size_t rest = spool->used - spool->at;
 
 		memmove(spool->buffer, spool->buffer + spool->at, rest);
-		spool->used = rest + fread(spool->buffer + rest, 1, SPOOL_BUFFER - rest,
-					   spool->file);
+		spool->used =
+			rest + fread(spool->buffer + rest, 1, SPOOL_BUFFER - rest, spool->file);
 		spool->at = 0;
 		if (ferror(spool->file))
 			spool_error(im, "read");
@@ -193,7 +193,8 @@ static uint32_t thread_number(struct import *im, uint64_t pid, uint64_t tid)
 	}
 	key = g_strdup(name);
 	thread.space = process_number(im, pid);
-	/* A record of one process without a number is thread 0 of process 0, which every trace has. */
+	/* A record of one process without a number is thread 0 of process 0, which every trace has.
+	 */
 	if (!pid && !tid)
 		strcpy(name, "0");
 	thread.id = rs_trace_intern(im->out, RS_NAME_THREAD, name);
@@ -206,8 +207,8 @@ static uint32_t thread_number(struct import *im, uint64_t pid, uint64_t tid)
 
 static void thread_record(struct import *im)
 {
-	const struct import_thread *t = &g_array_index(im->threads, struct import_thread,
-						       im->thread);
+	const struct import_thread *t =
+		&g_array_index(im->threads, struct import_thread, im->thread);
 	struct rs_record record = { .op = RS_OP_THREAD, .arg = t->process, .object = t->id };
 
 	import_put(im, &record, NULL);
@@ -318,7 +319,8 @@ void import_truncate(struct import *im, uint32_t i, uint64_t bytes)
 {
 	struct import_file *file = import_file_at(im, i);
 	uint64_t pages = MIN((bytes + RS_PAGE_SIZE - 1) >> RS_PAGE_SHIFT, IMPORT_MAX_PAGE);
-	struct rs_record record = { .op = RS_OP_TRUNCATE, .object = file->id,
+	struct rs_record record = { .op = RS_OP_TRUNCATE,
+				    .object = file->id,
 				    .page = (uint32_t)pages };
 
 	file->used = file->resized = true;
@@ -331,7 +333,8 @@ void import_io_record(struct import *im, uint32_t i, bool write, uint64_t offset
 	struct import_file *file = import_file_at(im, i);
 	uint64_t first = offset >> RS_PAGE_SHIFT, last = (offset + length - 1) >> RS_PAGE_SHIFT;
 	struct rs_record record = { .op = write ? RS_OP_WRITE : RS_OP_READ,
-				    .arg = im->open_file, .object = file->id };
+				    .arg = im->open_file,
+				    .object = file->id };
 
 	if (!length)
 		return;
@@ -574,8 +577,8 @@ uint64_t import_touched_pages(const struct import *im, bool data)
 
 	for (uint32_t i = 0; i < im->nr_chunks; i++)
 		for (unsigned w = 0; w < 8; w++)
-			pages += (uint64_t)__builtin_popcountll(data ? im->chunks[i].data[w] :
-								       im->chunks[i].touched[w]);
+			pages += (uint64_t)__builtin_popcountll(data ? im->chunks[i].data[w]
+								     : im->chunks[i].touched[w]);
 	return pages;
 }
 
@@ -637,8 +640,10 @@ static bool files_write(struct import *im)
 {
 	for (uint32_t i = 0; i < im->files->len && !im->error; i++) {
 		const struct import_file *file = import_file_at(im, i);
-		struct rs_record record = { .op = RS_OP_FILE, .object = file->id,
-					    .arg = file->created, .value = file->pages };
+		struct rs_record record = { .op = RS_OP_FILE,
+					    .object = file->id,
+					    .arg = file->created,
+					    .value = file->pages };
 
 		if (file->used)
 			rs_trace_put(im->out, &record, NULL, &im->error);
@@ -651,8 +656,8 @@ static const struct import_file *file_by_id(const struct import *im, uint32_t id
 {
 	static const struct import_file none = { .pages = 1 };
 
-	return id < im->files->len && import_file_at(im, id)->id == id ? import_file_at(im, id) :
-									 &none;
+	return id < im->files->len && import_file_at(im, id)->id == id ? import_file_at(im, id)
+								       : &none;
 }
 
 static uint32_t hint_key(uint32_t id, uint32_t handle)
@@ -682,9 +687,9 @@ static void complete(const struct import *im, struct import_spool *spool)
 
 	record->flags = 0;
 	if (record->op == RS_OP_FADVISE && RS_FADVISE_ADVICE(record->arg) == IMPORT_ADV_HINT)
-		record->arg = RS_FADVISE_ARG(hint_of(im, record->object,
-						     RS_FADVISE_HANDLE(record->arg)),
-					     RS_FADVISE_HANDLE(record->arg));
+		record->arg =
+			RS_FADVISE_ARG(hint_of(im, record->object, RS_FADVISE_HANDLE(record->arg)),
+				       RS_FADVISE_HANDLE(record->arg));
 	if (record->op == RS_OP_MADVISE && record->arg == IMPORT_ADV_HINT) {
 		record->arg = (uint16_t)hint_of(im, record->page, record->count);
 		record->page = record->count = 0;

@@ -165,7 +165,8 @@ static struct stask *task_new(struct import *im, uint64_t pid)
 				    im->path, im->line_no, STRACE_MAX_TASKS);
 		return NULL;
 	}
-	/* Of several that wait in a fork the one with the greatest pid below: no order of hashing. */
+	/* Of several that wait in a fork the one with the greatest pid below: no order of hashing.
+	 */
 	g_hash_table_iter_init(&iter, st->tasks);
 	while (g_hash_table_iter_next(&iter, NULL, (void **)&other))
 		if (other->pending_fork && !other->has_child && other->pid != pid &&
@@ -531,7 +532,8 @@ static bool strace_look(const char *s, const char *end)
 	}
 	while (p < end && (g_ascii_isdigit(*p) || *p == '.' || *p == ':' || *p == ' '))
 		p++;
-	if (end - p > 4 && (!memcmp(p, "+++ ", 4) || !memcmp(p, "--- ", 4) || !memcmp(p, "<...", 4)))
+	if (end - p > 4 &&
+	    (!memcmp(p, "+++ ", 4) || !memcmp(p, "--- ", 4) || !memcmp(p, "<...", 4)))
 		return true;
 	return split_name(p, end, &name, &n) && n > 1 && g_ascii_islower(*name) &&
 	       (text_find(p, end, ") = ", NULL) || text_find(p, end, ")  ", NULL) ||

@@ -68,7 +68,7 @@ struct sofd {
 	uint64_t offset;
 	uint16_t number; /* rs_record.arg: one a description */
 	bool append, direct;
-	bool stale;	 /* its number belonged to another one, and the trace does not know */
+	bool stale; /* its number belonged to another one, and the trace does not know */
 	struct strace *st;
 };
 
@@ -90,7 +90,7 @@ struct stask {
 	GString *pending; /* text of an interrupted call up to <unfinished ...> */
 	bool pending_fork, has_child, vforked, begun, exited;
 	uint64_t parent; /* pid */
-	uint64_t child; /* that began before the call that made it returned */
+	uint64_t child;	 /* that began before the call that made it returned */
 	uint64_t fork_flags;
 };
 
@@ -98,12 +98,12 @@ struct sfile {
 	uint64_t size; /* bytes, when a stat call said so */
 	bool known;
 	unsigned nr_maps;
-	unsigned nr_numbers;	/* of open files, given out so far */
+	unsigned nr_numbers;  /* of open files, given out so far */
 	GArray *free_numbers; /* uint16_t, of those that were closed; NULL = none */
 };
 
 struct strace {
-	GHashTable *tasks; /* pid -> struct stask */
+	GHashTable *tasks;     /* pid -> struct stask */
 	struct objects opened; /* distinct paths */
 	struct tally *by_name, *failed;
 	uint64_t lines, calls, execs, opens, mmaps, mmap_file, mmap_anon, mmap_file_pages;
@@ -111,19 +111,19 @@ struct strace {
 	uint64_t resumed, resumed_without_begin, never_resumed, joined;
 	uint64_t pending_bytes;
 	struct objects pids;
-	GHashTable *adopted; /* children that ran before their fork returned */
-	GHashTable *ended;   /* whose RS_OP_EXIT was written and who were not waited for */
+	GHashTable *adopted;  /* children that ran before their fork returned */
+	GHashTable *ended;    /* whose RS_OP_EXIT was written and who were not waited for */
 	GString *held, *text; /* a line cut by an attach message; a call put together */
 	uint64_t default_pid;
 	uint64_t main_pid; /* what lines without a pid turn out to be, on stderr; 0 = not known */
-	GHashTable *attached; /* pids of "strace: Process N attached" */
+	GHashTable *attached;		  /* pids of "strace: Process N attached" */
 	uint64_t day_ns, last_ns, sum_ns; /* midnight; -r */
 	bool have_last, no_time;
 	/* files */
-	GHashTable *paths; /* canonical path -> file number + 1 */
-	GArray *files;	   /* struct sfile */
+	GHashTable *paths;   /* canonical path -> file number + 1 */
+	GArray *files;	     /* struct sfile */
 	GHashTable *touched; /* path -> GArray of page ranges; NULL without --with touched */
-	uint32_t renamed; /* files that were made under a name that was taken */
+	uint32_t renamed;    /* files that were made under a name that was taken */
 	/* regions */
 	GArray *region_refs, *free_regions;
 };
@@ -178,10 +178,12 @@ bool strace_read_touched(struct import *, const char *path, GError **);
 void strace_touch(struct import *, struct stask *);
 
 /* Pages from..to of a mapping, counted and recorded. */
-void strace_touch_pages(struct import *, const struct svma *, uint64_t from, uint64_t to, bool store);
+void strace_touch_pages(struct import *, const struct svma *, uint64_t from, uint64_t to,
+			bool store);
 /* The pages of first..last (of the file) that are listed as touched; NULL: nothing is known. */
 const GArray *strace_listed(const struct strace *, const char *name);
-/* A program as it is listed: names may be links, which the log does not resolve. NULL: not listed. */
+/* A program as it is listed: names may be links, which the log does not resolve. NULL: not listed.
+ */
 const char *strace_listed_program(const struct strace *, const char *path, uint64_t *ret_pages);
 struct srange {
 	uint32_t first, last;

@@ -4,8 +4,8 @@
  *
  * fork and clone without CLONE_VM copy the address space (RS_OP_FORK). A child that shares it until
  * execve (vfork, CLONE_VM | CLONE_VFORK, as make, gcc and posix_spawn use) begins in the trace at
- * its execve: forked by its parent there, so that it does not run before the parent has come so far,
- * and with an empty address space at once. CLONE_THREAD makes a thread.
+ * its execve: forked by its parent there, so that it does not run before the parent has come so
+ * far, and with an empty address space at once. CLONE_THREAD makes a thread.
  */
 #include "traces/import_strace.h"
 #include "traces/import_text.h"
@@ -172,8 +172,8 @@ static void waited(struct import *im, struct stask *task, const struct scall *c)
 {
 	struct strace *st = im->priv;
 
-	if (!c->failed && !c->unknown && c->result &&
-	    g_hash_table_remove(st->ended, &c->result) && strace_switch(im, task))
+	if (!c->failed && !c->unknown && c->result && g_hash_table_remove(st->ended, &c->result) &&
+	    strace_switch(im, task))
 		import_wait(im, c->result, c->result);
 }
 

@@ -260,7 +260,8 @@ uint32_t strace_path_file(struct import *im, const struct stask *task, const cha
 }
 
 /* Path of argument path_arg, relative to the folder of dir_arg (-1: the current one). */
-static char *path_of(const struct stask *task, const struct scall *c, int dir_arg, unsigned path_arg)
+static char *path_of(const struct stask *task, const struct scall *c, int dir_arg,
+		     unsigned path_arg)
 {
 	size_t n, dir_n;
 	const char *in;
@@ -343,11 +344,11 @@ static void opened(struct import *im, struct stask *task, const struct scall *c,
 	st->opens++;
 	if (n)
 		objects_number(im, &st->opened, objects_hash(c->arg[path_arg], n, 0));
-	path = c->path ? g_strndup(c->path, (size_t)(c->path_end - c->path)) :
-			 path_of(task, c, dir_arg, path_arg);
-	file = path && !scall_has(c, flags, "O_DIRECTORY") && !scall_has(c, flags, "O_PATH") ?
-		       file_number(im, path) :
-		       STRACE_NO_FILE;
+	path = c->path ? g_strndup(c->path, (size_t)(c->path_end - c->path))
+		       : path_of(task, c, dir_arg, path_arg);
+	file = path && !scall_has(c, flags, "O_DIRECTORY") && !scall_has(c, flags, "O_PATH")
+		       ? file_number(im, path)
+		       : STRACE_NO_FILE;
 	g_free(path);
 	ofd = strace_ofd_new(im, file);
 	ofd->append = scall_has(c, flags, "O_APPEND");
@@ -377,7 +378,8 @@ static void transfer(struct import *im, struct stask *task, const struct scall *
 	else
 		st->bytes_read += c->result;
 	if (!ofd) {
-		import_skip(im, "reads and writes of descriptors of unknown origin (use strace -y)");
+		import_skip(im,
+			    "reads and writes of descriptors of unknown origin (use strace -y)");
 		return;
 	}
 	if (ofd->file == STRACE_NO_FILE || !c->result)
@@ -461,17 +463,17 @@ static void duplicated(struct import *im, struct stask *task, const struct scall
 
 	if (control && scall_has(c, 1, "F_SETFD")) {
 		uint64_t number;
-		struct sfd *fd = scall_number(c, 0, &number) && number < STRACE_MAX_FDS ?
-					 g_hash_table_lookup(task->fds->table,
-							     GUINT_TO_POINTER((guint)number)) :
-					 NULL;
+		struct sfd *fd = scall_number(c, 0, &number) && number < STRACE_MAX_FDS
+					 ? g_hash_table_lookup(task->fds->table,
+							       GUINT_TO_POINTER((guint)number))
+					 : NULL;
 		if (fd)
 			fd->cloexec = scall_has(c, 2, "FD_CLOEXEC");
 	}
 	if (!ofd || (control && !scall_has(c, 1, "F_DUPFD") && !scall_has(c, 1, "F_DUPFD_CLOEXEC")))
 		return;
 	fds_set(task->fds, c->result, ofd,
-	       scall_has(c, 1, "F_DUPFD_CLOEXEC") || scall_has(c, 2, "O_CLOEXEC"));
+		scall_has(c, 1, "F_DUPFD_CLOEXEC") || scall_has(c, 2, "O_CLOEXEC"));
 }
 
 static void synced(struct import *im, struct stask *task, const struct scall *c)
@@ -513,8 +515,9 @@ static void advised(struct import *im, struct stask *task, const struct scall *c
 		record.object = import_file_at(im, ofd->file)->id;
 		record.arg = RS_FADVISE_ARG(advices[i].advice, strace_ofd_number(im, ofd));
 		record.page = end || first ? (uint32_t)first : 0;
-		record.count = end ? (uint32_t)(end - first) :
-			       first ? UINT32_MAX - (uint32_t)first : 0;
+		record.count = end     ? (uint32_t)(end - first)
+			       : first ? UINT32_MAX - (uint32_t)first
+				       : 0;
 		import_put_timed(im, &record, NULL);
 	}
 }
@@ -539,9 +542,10 @@ static void truncated(struct import *im, struct stask *task, const struct scall 
 /* Descriptors that are no files: pipe, socket, ...: they end what had the number before. */
 static void other_descriptor(struct import *im, struct stask *task, const struct scall *c)
 {
-	static const char *const makers[] = { "socket", "accept", "accept4", "eventfd2", "eventfd",
-					      "epoll_create1", "timerfd_create", "memfd_create",
-					      "signalfd4", "inotify_init1", "pidfd_open" };
+	static const char *const makers[] = { "socket",		"accept",	"accept4",
+					      "eventfd2",	"eventfd",	"epoll_create1",
+					      "timerfd_create", "memfd_create", "signalfd4",
+					      "inotify_init1",	"pidfd_open" };
 	uint64_t first, second;
 	const char *p;
 
@@ -557,9 +561,11 @@ static void other_descriptor(struct import *im, struct stask *task, const struct
 	if (!p || !text_word(&p, c->arg_end[0], ", ") || !text_u64(&p, c->arg_end[0], &second))
 		return;
 	if (first < STRACE_MAX_FDS)
-		fds_set(task->fds, first, strace_ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
+		fds_set(task->fds, first, strace_ofd_new(im, STRACE_NO_FILE),
+			scall_has(c, 1, "O_CLOEXEC"));
 	if (second < STRACE_MAX_FDS)
-		fds_set(task->fds, second, strace_ofd_new(im, STRACE_NO_FILE), scall_has(c, 1, "O_CLOEXEC"));
+		fds_set(task->fds, second, strace_ofd_new(im, STRACE_NO_FILE),
+			scall_has(c, 1, "O_CLOEXEC"));
 }
 
 static void closed(struct stask *task, const struct scall *c)
@@ -598,10 +604,10 @@ static bool reads_or_writes(struct import *im, struct stask *task, const struct 
 		const char *name;
 		bool write;
 		int offset;
-	} calls[] = { { "read", false, -1 },	{ "write", true, -1 },	 { "pread64", false, 3 },
-		      { "pwrite64", true, 3 },	{ "readv", false, -1 },	 { "writev", true, -1 },
-		      { "preadv", false, 3 },	{ "pwritev", true, 3 },	 { "preadv2", false, 3 },
-		      { "pwritev2", true, 3 },	{ "pread", false, 3 },	 { "pwrite", true, 3 } };
+	} calls[] = { { "read", false, -1 },   { "write", true, -1 },  { "pread64", false, 3 },
+		      { "pwrite64", true, 3 }, { "readv", false, -1 }, { "writev", true, -1 },
+		      { "preadv", false, 3 },  { "pwritev", true, 3 }, { "preadv2", false, 3 },
+		      { "pwritev2", true, 3 }, { "pread", false, 3 },  { "pwrite", true, 3 } };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(calls); i++)
 		if (scall_is(c, calls[i].name)) {

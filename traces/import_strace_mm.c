@@ -10,7 +10,7 @@
 
 #define MAX_VMAS 65536u /* of a process, vm.max_map_count */
 #define MAX_PAGE (1ull << 35)
-#define EXEC_PAGE 0x555555554u	    /* where a program is put */
+#define EXEC_PAGE 0x555555554u /* where a program is put */
 #define LINKER_PAGE 0x555540000u
 #define STACK_END 0x7ffffffffu
 #define STACK_PAGES 33u
@@ -255,8 +255,10 @@ static void mapped(struct import *im, struct stask *task, const struct scall *c)
 	uint64_t length = 0, offset = 0;
 	struct sofd *ofd = NULL;
 	bool anon = scall_has(c, 3, "MAP_ANONYMOUS") || scall_has(c, 3, "MAP_ANON");
-	struct request r = { .start = c->result >> RS_PAGE_SHIFT, .file = STRACE_NO_FILE,
-			     .prot = prot_of(c, 2), .touch = true };
+	struct request r = { .start = c->result >> RS_PAGE_SHIFT,
+			     .file = STRACE_NO_FILE,
+			     .prot = prot_of(c, 2),
+			     .touch = true };
 
 	if (!scall_number(c, 1, &length))
 		return;
@@ -316,12 +318,17 @@ static void protected(struct import *im, struct stask *task, const struct scall 
 		return;
 	start >>= RS_PAGE_SHIFT;
 	end = start + pages_of(length);
-	for (guint i = vma_search(mm, start); i < mm->vmas->len && vma_at(mm, i)->start < end; i++) {
+	for (guint i = vma_search(mm, start); i < mm->vmas->len && vma_at(mm, i)->start < end;
+	     i++) {
 		struct svma *vma = vma_at(mm, i), whole = *vma;
 		uint64_t from = MAX(start, vma->start), to = MIN(end, vma->end);
-		struct request r = { .start = from, .pages = to - from,
+		struct request r = { .start = from,
+				     .pages = to - from,
 				     .pgoff = whole.pgoff + (from - whole.base),
-				     .file = whole.file, .ofd = whole.ofd, .prot = prot, .shared = whole.shared };
+				     .file = whole.file,
+				     .ofd = whole.ofd,
+				     .prot = prot,
+				     .shared = whole.shared };
 
 		if (whole.prot == prot)
 			continue;
@@ -343,8 +350,10 @@ static void remapped(struct import *im, struct stask *task, const struct scall *
 {
 	struct smm *mm = task->mm;
 	uint64_t start, old_length, length;
-	struct request r = { .start = c->result >> RS_PAGE_SHIFT, .file = STRACE_NO_FILE,
-			     .prot = VM_READ | VM_WRITE, .touch = true };
+	struct request r = { .start = c->result >> RS_PAGE_SHIFT,
+			     .file = STRACE_NO_FILE,
+			     .prot = VM_READ | VM_WRITE,
+			     .touch = true };
 	guint i;
 
 	if (!scall_number(c, 0, &start) || !scall_number(c, 1, &old_length) ||
@@ -389,8 +398,11 @@ static void broken(struct import *im, struct stask *task, const struct scall *c)
 {
 	struct smm *mm = task->mm;
 	uint64_t old = pages_of(mm->brk), now = pages_of(c->result);
-	struct request r = { .start = old, .pages = now - old, .file = STRACE_NO_FILE,
-			     .prot = VM_READ | VM_WRITE, .touch = true };
+	struct request r = { .start = old,
+			     .pages = now - old,
+			     .file = STRACE_NO_FILE,
+			     .prot = VM_READ | VM_WRITE,
+			     .touch = true };
 
 	if (c->result >= IMPORT_MAX_ADDRESS)
 		return;
@@ -412,11 +424,16 @@ static void advised(struct import *im, struct stask *task, const struct scall *c
 	static const struct {
 		const char *name;
 		uint16_t advice;
-	} advices[] = { { "MADV_NORMAL", RS_ADV_NORMAL },     { "MADV_RANDOM", RS_ADV_RANDOM },
-			{ "MADV_SEQUENTIAL", RS_ADV_SEQUENTIAL }, { "MADV_DONTNEED", RS_ADV_DONTNEED },
-			{ "MADV_WILLNEED", RS_ADV_WILLNEED }, { "MADV_FREE", RS_ADV_FREE },
-			{ "MADV_COLD", RS_ADV_COLD },	      { "MADV_PAGEOUT", RS_ADV_PAGEOUT },
-			{ "MADV_HUGEPAGE", RS_ADV_HUGEPAGE }, { "MADV_NOHUGEPAGE", RS_ADV_NOHUGEPAGE } };
+	} advices[] = { { "MADV_NORMAL", RS_ADV_NORMAL },
+			{ "MADV_RANDOM", RS_ADV_RANDOM },
+			{ "MADV_SEQUENTIAL", RS_ADV_SEQUENTIAL },
+			{ "MADV_DONTNEED", RS_ADV_DONTNEED },
+			{ "MADV_WILLNEED", RS_ADV_WILLNEED },
+			{ "MADV_FREE", RS_ADV_FREE },
+			{ "MADV_COLD", RS_ADV_COLD },
+			{ "MADV_PAGEOUT", RS_ADV_PAGEOUT },
+			{ "MADV_HUGEPAGE", RS_ADV_HUGEPAGE },
+			{ "MADV_NOHUGEPAGE", RS_ADV_NOHUGEPAGE } };
 	struct smm *mm = task->mm;
 	uint64_t start, length, end;
 
@@ -455,20 +472,20 @@ void strace_mm_call(struct import *im, struct stask *task, const struct scall *c
 	else if (scall_is(c, "munmap"))
 		unmapped(im, task, c);
 	else if (scall_is(c, "mprotect"))
-		protected(im, task, c);
-	else if (scall_is(c, "mremap"))
-		remapped(im, task, c);
-	else if (scall_is(c, "brk"))
-		broken(im, task, c);
-	else if (scall_is(c, "madvise"))
-		advised(im, task, c);
+	protected(im, task, c);
+	else if (scall_is(c, "mremap")) remapped(im, task, c);
+	else if (scall_is(c, "brk")) broken(im, task, c);
+	else if (scall_is(c, "madvise")) advised(im, task, c);
 }
 
 /* exec() opens the file anew, so faults of each process begin with fresh read-ahead state. */
 static uint64_t map_program(struct import *im, struct smm *mm, uint32_t file, uint64_t start)
 {
-	struct request r = { .start = start, .pages = import_file_at(im, file)->pages,
-			     .file = file, .prot = VM_READ | VM_EXEC, .touch = true };
+	struct request r = { .start = start,
+			     .pages = import_file_at(im, file)->pages,
+			     .file = file,
+			     .prot = VM_READ | VM_EXEC,
+			     .touch = true };
 
 	if (!r.pages)
 		r.pages = UNKNOWN_EXEC_PAGES;
@@ -487,8 +504,11 @@ void strace_mm_exec(struct import *im, struct stask *task, uint32_t file)
 {
 	struct smm *mm = task->mm;
 	const char *linker = "/lib64/ld-linux-x86-64.so.2";
-	struct request r = { .start = STACK_END - STACK_PAGES, .pages = STACK_PAGES,
-			     .file = STRACE_NO_FILE, .prot = VM_READ | VM_WRITE, .stack = true };
+	struct request r = { .start = STACK_END - STACK_PAGES,
+			     .pages = STACK_PAGES,
+			     .file = STRACE_NO_FILE,
+			     .prot = VM_READ | VM_WRITE,
+			     .stack = true };
 	struct svma *stack = mm_map(im, mm, &r);
 	uint64_t pages;
 

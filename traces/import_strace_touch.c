@@ -4,10 +4,11 @@
  *
  * The model, the same for every log:
  *  - anonymous memory (mmap, brk, a reserve that mprotect opens): each page is stored to once, in
- *    order, when the program goes on after mapping it; of a mapping above 32 MiB the first MiB; with
- *    each new page the program works (import_strace_work.c);
+ *    order, when the program goes on after mapping it; of a mapping above 32 MiB the first MiB;
+ * with each new page the program works (import_strace_work.c);
  *  - private writable mappings of files (data, relocations): each page stored to, up to 1 MiB;
- *  - other mappings of files, unless they are code: one load in each 64 KiB, which is what fault-around maps at a fault;
+ *  - other mappings of files, unless they are code: one load in each 64 KiB, which is what
+ * fault-around maps at a fault;
  *  - with --with touched=FILE, instead: exactly the pages of the file that are listed there.
  */
 #include "traces/import_strace.h"
@@ -31,8 +32,8 @@ static bool touched_line(struct strace *st, const char *p, const char *end)
 	GArray *ranges;
 	struct srange range;
 
-	if (!text_u64(&p, end, &size) || !text_char(&p, end, ' ') ||
-	    !text_u64(&p, end, &number) || !text_char(&p, end, ' '))
+	if (!text_u64(&p, end, &size) || !text_char(&p, end, ' ') || !text_u64(&p, end, &number) ||
+	    !text_char(&p, end, ' '))
 		return false;
 	ranges = g_array_new(FALSE, FALSE, sizeof(range));
 	while (p < end && *p != ' ') {
@@ -95,7 +96,8 @@ bool strace_read_touched(struct import *im, const char *path, GError **error)
 }
 
 /* Pages from..to of the mapping. */
-void strace_touch_pages(struct import *im, const struct svma *vma, uint64_t from, uint64_t to, bool store)
+void strace_touch_pages(struct import *im, const struct svma *vma, uint64_t from, uint64_t to,
+			bool store)
 {
 	struct rs_record record = { .op = store ? RS_OP_STORE : RS_OP_LOAD,
 				    .object = vma->region,
@@ -122,8 +124,8 @@ static void listed(struct import *im, const struct svma *vma, const GArray *rang
 		uint64_t from = MAX(first, r->first), to = MIN(last, (uint64_t)r->last + 1);
 
 		if (from < to)
-			strace_touch_pages(im, vma, vma->start + (from - first), vma->start + (to - first),
-			       store);
+			strace_touch_pages(im, vma, vma->start + (from - first),
+					   vma->start + (to - first), store);
 	}
 }
 

@@ -4,11 +4,11 @@
  *
  * The model: a step of work is a load of a page of its code and an access to a page of its
  * anonymous memory, half of them stores. STRACE_WORK_PER_PAGE steps go with each new page of memory
- * and STRACE_WORK_PER_CALL with each system call. The first figure is measured: valgrind's lackey on
- * cc1 of gcc 12 -O1 with a small source shows, from one new page of memory to the 64th after it, 138
- * different pages of code and 111 of older memory. Code pages are drawn with a skew of u^2 over all
- * executable pages in use (--with touched=FILE: the listed ones; else one in 64 KiB), scattered over
- * the file by a multiplication; memory with the same skew from the youngest mapping back. The
+ * and STRACE_WORK_PER_CALL with each system call. The first figure is measured: valgrind's lackey
+ * on cc1 of gcc 12 -O1 with a small source shows, from one new page of memory to the 64th after it,
+ * 138 different pages of code and 111 of older memory. Code pages are drawn with a skew of u^2 over
+ * all executable pages in use (--with touched=FILE: the listed ones; else one in 64 KiB), scattered
+ * over the file by a multiplication; memory with the same skew from the youngest mapping back. The
  * random stream of a process starts from its number, so the same log gives the same trace.
  */
 #include "traces/import_strace.h"
@@ -47,7 +47,8 @@ static void list_text(struct import *im, struct smm *mm, uint32_t i)
 		add_text(mm, i, page);
 	for (guint k = 0; ranges && k < ranges->len; k++) {
 		const struct srange *r = &g_array_index(ranges, struct srange, k);
-		uint64_t from = MAX(first, r->first), to = MIN(first + pages, (uint64_t)r->last + 1);
+		uint64_t from = MAX(first, r->first),
+			 to = MIN(first + pages, (uint64_t)r->last + 1);
 
 		for (; from < to; from++)
 			add_text(mm, i, from - first);

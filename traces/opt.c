@@ -17,8 +17,9 @@
 
 #define NEVER UINT32_MAX
 #define MAX_ACCESSES (UINT32_C(1) << 31)
-#define TOUCH_SHIFT 29 /* page numbers are below PAGEWALK_MAX_PAGES; the touch stands above them   \
-			*/
+#define TOUCH_SHIFT                                                                                \
+	29 /* page numbers are below PAGEWALK_MAX_PAGES; the touch stands above them               \
+	    */
 #define PAGE_MASK (PAGEWALK_MAX_PAGES - 1)
 
 struct mark {

@@ -236,7 +236,8 @@ static bool parse_handle(struct text_reader *t, uint64_t max, uint16_t *ret, GEr
 
 	if (word && *word != '#')
 		return bad_word(t, word, "#HANDLE", error);
-	if (word && (!number_in(t, word + 1, "#HANDLE", max, &handle, error) || !line_ends(t, error)))
+	if (word &&
+	    (!number_in(t, word + 1, "#HANDLE", max, &handle, error) || !line_ends(t, error)))
 		return false;
 	*ret = handle;
 	return true;
@@ -452,8 +453,9 @@ static bool parse_fadvise(struct text_reader *t, GError **error)
 		    !next_page(t, "COUNT", &r->count, error))
 			return false;
 		if (!r->count)
-			return fail(t, error, "a COUNT of 0; valid is 1 and more, or neither PAGE "
-					      "nor COUNT");
+			return fail(t, error,
+				    "a COUNT of 0; valid is 1 and more, or neither PAGE "
+				    "nor COUNT");
 		r->page = page;
 	}
 	if (!parse_handle(t, RS_MAX_HANDLE, &handle, error))
@@ -554,7 +556,8 @@ static const struct keyword {
 	  "normal|random|sequential|willneed|dontneed|free|cold|pageout|hugepage|nohugepage "
 	  "[PAGE COUNT]" },
 	{ "fadvise", RS_OP_FADVISE, 0, parse_fadvise,
-	  "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT] [#HANDLE]" },
+	  "fadvise FILE normal|random|sequential|willneed|dontneed|noreuse [PAGE COUNT] "
+	  "[#HANDLE]" },
 	{ "open", RS_OP_OPEN, 0, parse_open, "open FILE [#HANDLE]" },
 	{ "mlock", RS_OP_MLOCK, 1, parse_on_object, "mlock REGION [PAGE COUNT]" },
 	{ "munlock", RS_OP_MLOCK, 0, parse_on_object, "munlock REGION [PAGE COUNT]" },

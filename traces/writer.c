@@ -291,10 +291,12 @@ static bool put_access(struct rs_trace_writer *w, const struct rs_record *record
 	const GArray *numbers = w->number[RS_NAME_REGION];
 	struct rs_record r = *record;
 
-	if (w->format != RS_TRACE_NATIVE || !w->begun || r.arg || r.flags || r.object >= numbers->len)
+	if (w->format != RS_TRACE_NATIVE || !w->begun || r.arg || r.flags ||
+	    r.object >= numbers->len)
 		return false;
 	r.object = g_array_index(numbers, uint32_t, r.object);
-	if (r.object == NAME_NONE || !state_access_ok(&w->state, &r) || !block_add(w->encoder, &r, NULL))
+	if (r.object == NAME_NONE || !state_access_ok(&w->state, &r) ||
+	    !block_add(w->encoder, &r, NULL))
 		return false;
 	w->nr_records++;
 	digest_add(&w->digest, &r, 1, NULL, 0);
@@ -304,7 +306,8 @@ static bool put_access(struct rs_trace_writer *w, const struct rs_record *record
 bool rs_trace_put(struct rs_trace_writer *w, const struct rs_record *record,
 		  const struct rs_map *map, GError **error)
 {
-	if ((record->op == RS_OP_LOAD || record->op == RS_OP_STORE) && !map && put_access(w, record))
+	if ((record->op == RS_OP_LOAD || record->op == RS_OP_STORE) && !map &&
+	    put_access(w, record))
 		return true;
 	struct rs_record r = *record;
 	struct rs_map own = map ? *map : (struct rs_map){ 0 };

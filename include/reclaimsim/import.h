@@ -10,12 +10,12 @@
 #include <reclaimsim/trace.h>
 
 struct import_options {
-	const char *format; /* NULL: told from the content */
+	const char *format;	  /* NULL: told from the content */
 	const char *const *paths; /* NULL-terminated */
-	const void *memory; /* instead of paths: tests and fuzzing */
+	const void *memory;	  /* instead of paths: tests and fuzzing */
 	size_t memory_size;
 	const char *const *with; /* NULL-terminated KEY=VALUE, may be NULL */
-	const char *command; /* for the provenance */
+	const char *command;	 /* for the provenance */
 	bool strict;
 };
 

@@ -32,17 +32,17 @@ enum rs_note {
 	RS_NOTE_FREED,	     /* nobody uses it any more */
 	RS_NOTE_DEMOTED,     /* to another node */
 	/* The policies'. */
-	RS_NOTE_LIST,	     /* it now stands on a list [enum rs_lru] */
-	RS_NOTE_GENERATION,  /* it now stands in a generation [its number, the youngest's] */
-	RS_NOTE_AGED,	     /* a younger generation has been opened [its number, the youngest's] */
-	RS_NOTE_YOUNG_WALK,  /* the page-table walk has found and cleared a young PTE */
-	RS_NOTE_YOUNG_LOOK,  /* look-around of a neighbour has */
-	RS_NOTE_MARKED,	     /* first touch: only marked referenced (6.14 and newer) */
-	RS_NOTE_PROMOTED,    /* to the youngest generation [from, to] */
-	RS_NOTE_PROTECTED,   /* its tier refaults more than the first [tier, highest that goes] */
-	RS_NOTE_SPARED,	     /* met in the oldest generation's list, but promoted since [its number] */
-	RS_NOTE_SORTED,	     /* not evictable now: one generation on [from, to] */
-	RS_NOTE_REFAULT,     /* [refault distance, pages it is compared with] */
+	RS_NOTE_LIST,	    /* it now stands on a list [enum rs_lru] */
+	RS_NOTE_GENERATION, /* it now stands in a generation [its number, the youngest's] */
+	RS_NOTE_AGED,	    /* a younger generation has been opened [its number, the youngest's] */
+	RS_NOTE_YOUNG_WALK, /* the page-table walk has found and cleared a young PTE */
+	RS_NOTE_YOUNG_LOOK, /* look-around of a neighbour has */
+	RS_NOTE_MARKED,	    /* first touch: only marked referenced (6.14 and newer) */
+	RS_NOTE_PROMOTED,   /* to the youngest generation [from, to] */
+	RS_NOTE_PROTECTED,  /* its tier refaults more than the first [tier, highest that goes] */
+	RS_NOTE_SPARED,	 /* met in the oldest generation's list, but promoted since [its number] */
+	RS_NOTE_SORTED,	 /* not evictable now: one generation on [from, to] */
+	RS_NOTE_REFAULT, /* [refault distance, pages it is compared with] */
 	RS_NOTE_REFAULT_GEN, /* [oldest generation at eviction, oldest now] */
 	RS_NOTE_NOT_RECENT,  /* refault, but too long ago to count [the same] */
 	RS_NR_NOTES
@@ -109,8 +109,8 @@ struct rs_observer {
  * Before the first batch. Both arrays live as long as the simulation. matched[i] becomes true when
  * watch i has met its region or file.
  */
-void rs_sim_observe(struct rs_sim *, const struct rs_observer *, const struct rs_watch *, unsigned n,
-		    bool *matched);
+void rs_sim_observe(struct rs_sim *, const struct rs_observer *, const struct rs_watch *,
+		    unsigned n, bool *matched);
 
 /* ---- for policies ---- */
 
@@ -119,10 +119,11 @@ bool rs_observed(struct rs_ctx *); /* is anybody watching? For notes that cost s
 /* A new youngest generation of that lruvec. */
 void rs_note_aged(struct rs_ctx *, const struct rs_lruvec *, uint64_t max_seq);
 /* Kernel: include/trace/events/vmscan.h, under the same names. */
-void rs_trace_lru_isolate(struct rs_ctx *, const struct rs_scan *, uint64_t requested, uint64_t scanned,
-			  uint64_t skipped, uint64_t taken, enum rs_lru);
-void rs_trace_lru_shrink_inactive(struct rs_ctx *, uint8_t nid, uint64_t scanned, uint64_t reclaimed,
-				  const struct rs_reclaim_stat *, const struct rs_scan *, enum rs_type);
+void rs_trace_lru_isolate(struct rs_ctx *, const struct rs_scan *, uint64_t requested,
+			  uint64_t scanned, uint64_t skipped, uint64_t taken, enum rs_lru);
+void rs_trace_lru_shrink_inactive(struct rs_ctx *, uint8_t nid, uint64_t scanned,
+				  uint64_t reclaimed, const struct rs_reclaim_stat *,
+				  const struct rs_scan *, enum rs_type);
 void rs_trace_lru_shrink_active(struct rs_ctx *, uint8_t nid, uint64_t taken, uint64_t active,
 				uint64_t deactivated, uint64_t referenced, const struct rs_scan *,
 				enum rs_type);

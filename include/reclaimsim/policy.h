@@ -63,18 +63,18 @@ struct rs_tunables {
 	enum rs_kernel kernel;
 	uint32_t lru_gen_enabled; /* bit 0 on, 1 page-table walks clear young, 2 non-leaf young */
 	ns_t lru_gen_min_ttl_ns;
-	uint32_t batch_size; /* entries of a CPU's folio batch: 15 (6.1) or 31 */
+	uint32_t batch_size;	  /* entries of a CPU's folio batch: 15 (6.1) or 31 */
 	bool exec_prefault_young; /* fault-around PTEs start young (x86) or old (arm64) */
-	bool sort_dirty;     /* MGLRU: dirty and writeback folios are sorted, not isolated */
-	bool memory_tiering; /* numa_balancing bit 1: kswapd works up to the promo mark */
+	bool sort_dirty;	  /* MGLRU: dirty and writeback folios are sorted, not isolated */
+	bool memory_tiering;	  /* numa_balancing bit 1: kswapd works up to the promo mark */
 	uint16_t nr_nodes;
 	enum rs_mechanism disabled;
 };
 
 /* (memcg, node): what the lists hang on. Kernel: struct lruvec. */
 struct rs_lruvec {
-	void *priv;	/* policy_ops.lruvec_size bytes, zeroed */
-	pfn_t lists;	/* head of list 0; list i is lists + i */
+	void *priv;  /* policy_ops.lruvec_size bytes, zeroed */
+	pfn_t lists; /* head of list 0; list i is lists + i */
 	uint32_t id;
 	uint16_t memcg;
 	uint8_t nid;
@@ -98,13 +98,13 @@ enum rs_vm_flag {
 };
 
 struct rs_vma {
-	uint64_t start, end; /* virtual page numbers, end excluded */
-	uint64_t pgoff;	     /* page offset of start within the object */
-	uint32_t flags;	     /* enum rs_vm_flag */
-	uint32_t object;     /* file number, or anon_vma once has_object (anon) */
-	bool has_object;     /* an anonymous VMA gets its anon_vma at its first fault */
-	uint8_t policy;	     /* enum rs_mempolicy */
-	uint16_t handle;     /* of a file: the open file that was mapped. Kernel: vma->vm_file */
+	uint64_t start, end;   /* virtual page numbers, end excluded */
+	uint64_t pgoff;	       /* page offset of start within the object */
+	uint32_t flags;	       /* enum rs_vm_flag */
+	uint32_t object;       /* file number, or anon_vma once has_object (anon) */
+	bool has_object;       /* an anonymous VMA gets its anon_vma at its first fault */
+	uint8_t policy;	       /* enum rs_mempolicy */
+	uint16_t handle;       /* of a file: the open file that was mapped. Kernel: vma->vm_file */
 	uint32_t policy_nodes; /* bit mask */
 	uint32_t mm;
 	uint32_t cow_anon_vma; /* family of the copies in a private file mapping, 0 = none yet */
@@ -139,7 +139,8 @@ static inline pfn_t rs_pte_pfn(uint32_t pte)
 }
 /* PMD byte, one a page table. */
 #define RS_PMD_YOUNG 1u
-#define RS_PMD_LEAF 2u /* maps one order-9 folio: PTE 0 of the table holds its word, young included */
+/* Maps one order-9 folio: PTE 0 of the table holds its word, young included. */
+#define RS_PMD_LEAF 2u
 
 /* One PTE that maps a folio, as met by a reverse map walk. Kernel: struct page_vma_mapped_walk. */
 struct rs_pvmw {
@@ -163,7 +164,7 @@ struct rs_scan {
 	bool memcg_low_reclaim, memcg_low_skipped, memcg_full_walk, no_demotion;
 	bool skipped_deactivate, force_deactivate;
 	bool no_cache_trim_mode, cache_trim_mode_failed;
-	bool want_oom; /* out: the policy asks for an OOM kill (min_ttl) */
+	bool want_oom;	/* out: the policy asks for an OOM kill (min_ttl) */
 	int swappiness; /* proactive override, else -1 */
 	struct {
 		uint32_t dirty, unqueued_dirty, congested, writeback, immediate, taken, file_taken;
@@ -217,8 +218,8 @@ struct rs_lru_gen_row {
 struct rs_policy_ops {
 	uint32_t abi, size; /* RS_POLICY_ABI, sizeof(struct rs_policy_ops) */
 	const char *name, *summary;
-	const struct rs_param *params;	   /* may be NULL */
-	const struct rs_counter *counters; /* may be NULL */
+	const struct rs_param *params;					     /* may be NULL */
+	const struct rs_counter *counters;				     /* may be NULL */
 	uint32_t params_size, policy_size, lruvec_size, mm_size, folio_size; /* private state */
 	uint32_t nr_lists; /* lists a lruvec, set up empty */
 	bool is_lru_gen;   /* classic decisions of the engine step back: costs, snapshots, ... */
@@ -229,22 +230,23 @@ struct rs_policy_ops {
 	void (*lruvec_init)(struct rs_ctx *, struct rs_lruvec *);
 
 	/*
-	 * The folio enters the lruvec: a batch is drained, or reclaim puts it back. tail: rotation at
-	 * the end of writeback. The policy puts it on a list and accounts with rs_lru_size_add().
-	 * Required. Kernel: lruvec_add_folio(), lruvec_add_folio_tail().
+	 * The folio enters the lruvec: a batch is drained, or reclaim puts it back. tail: rotation
+	 * at the end of writeback. The policy puts it on a list and accounts with
+	 * rs_lru_size_add(). Required. Kernel: lruvec_add_folio(), lruvec_add_folio_tail().
 	 */
 	void (*add)(struct rs_ctx *, struct rs_lruvec *, pfn_t, bool tail);
 	/*
-	 * Off its list: freed outside reclaim, or about to be re-added. MGLRU leaves PG_active set if
-	 * the folio was in an active generation, so a mover that means "inactive" (rotation,
-	 * deactivation, MADV_FREE, mlock) clears PG_active between del() and add(), as the kernel's do.
-	 * Required. Kernel: lruvec_del_folio().
+	 * Off its list: freed outside reclaim, or about to be re-added. MGLRU leaves PG_active set
+	 * if the folio was in an active generation, so a mover that means "inactive" (rotation,
+	 * deactivation, MADV_FREE, mlock) clears PG_active between del() and add(), as the kernel's
+	 * do. Required. Kernel: lruvec_del_folio().
 	 */
 	void (*del)(struct rs_ctx *, struct rs_lruvec *, pfn_t);
 
 	/*
-	 * Before it enters the lru_add batch, inside a page fault of vma: the faulting folio, COW copies
-	 * and everything read ahead by that fault; not by a task in reclaim. Kernel: folio_add_lru().
+	 * Before it enters the lru_add batch, inside a page fault of vma: the faulting folio, COW
+	 * copies and everything read ahead by that fault; not by a task in reclaim. Kernel:
+	 * folio_add_lru().
 	 */
 	void (*fault_add)(struct rs_ctx *, pfn_t, const struct rs_vma *);
 	/* read(), tmpfs, munmap of a young file PTE. Kernel: swap.c folio_mark_accessed(). */
@@ -253,22 +255,23 @@ struct rs_policy_ops {
 	/* Evicted for target memcg: the shadow to leave. NULL: no shadow. workingset_eviction(). */
 	struct rs_shadow (*evict)(struct rs_ctx *, pfn_t, uint16_t target_memcg);
 	/*
-	 * Found a shadow; the folio is charged, not yet in a batch. in_fault: inside a page fault of a
-	 * VMA with recency (rs_vma_has_recency()). Kernel: workingset_refault().
+	 * Found a shadow; the folio is charged, not yet in a batch. in_fault: inside a page fault
+	 * of a VMA with recency (rs_vma_has_recency()). Kernel: workingset_refault().
 	 */
 	void (*refault)(struct rs_ctx *, pfn_t, const struct rs_shadow *, bool in_fault);
 
 	/*
-	 * Reclaim from one lruvec: adds to sc->nr_reclaimed. The engine holds a block plug around the
-	 * call, so asynchronous swap writes complete behind it. Required. Kernel: shrink_lruvec().
+	 * Reclaim from one lruvec: adds to sc->nr_reclaimed. The engine holds a block plug around
+	 * the call, so asynchronous swap writes complete behind it. Required. Kernel:
+	 * shrink_lruvec().
 	 */
 	void (*shrink_lruvec)(struct rs_ctx *, struct rs_lruvec *, struct rs_scan *);
 	/* Before the groups of a node are visited. Kernel: prepare_scan_control(). */
 	void (*prepare)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 	/*
-	 * Replaces the walk over groups in reclaim of the root (target_memcg 0), memory.reclaim on the
-	 * root included; one plug around the call. False: not here, the engine walks the groups.
-	 * Kernel: lru_gen_shrink_node().
+	 * Replaces the walk over groups in reclaim of the root (target_memcg 0), memory.reclaim on
+	 * the root included; one plug around the call. False: not here, the engine walks the
+	 * groups. Kernel: lru_gen_shrink_node().
 	 */
 	bool (*shrink_root)(struct rs_ctx *, uint8_t nid, struct rs_scan *);
 	/* kswapd, before each pass. Kernel: kswapd_age_node(). */
@@ -287,9 +290,9 @@ struct rs_policy_ops {
 	bool (*referenced_one)(struct rs_ctx *, struct rs_pvmw *, struct rs_scan *);
 
 	/*
-	 * Address spaces come, go, are switched to (every switch of a CPU to one of its tasks, from a
-	 * kernel thread too, and exec), move between groups (mm->memcg is the new one).
-	 * Kernel: lru_gen_add_mm(), lru_gen_del_mm(), lru_gen_use_mm(), lru_gen_migrate_mm().
+	 * Address spaces come, go, are switched to (every switch of a CPU to one of its tasks, from
+	 * a kernel thread too, and exec), move between groups (mm->memcg is the new one). Kernel:
+	 * lru_gen_add_mm(), lru_gen_del_mm(), lru_gen_use_mm(), lru_gen_migrate_mm().
 	 */
 	void (*mm_add)(struct rs_ctx *, struct rs_mm *);
 	void (*mm_del)(struct rs_ctx *, struct rs_mm *);
@@ -297,9 +300,10 @@ struct rs_policy_ops {
 	void (*mm_migrate)(struct rs_ctx *, struct rs_mm *, uint16_t old_memcg);
 
 	/*
-	 * Groups, the root included. memcg_offline: before 7.2 the folios stay. In 7.2 the policy moves
-	 * its lists and their sizes to the parent's lruvecs here (all nodes); the engine then charges
-	 * the folios to the parent without del() and add(). Kernel: lru_gen_reparent_memcg().
+	 * Groups, the root included. memcg_offline: before 7.2 the folios stay. In 7.2 the policy
+	 * moves its lists and their sizes to the parent's lruvecs here (all nodes); the engine then
+	 * charges the folios to the parent without del() and add(). Kernel:
+	 * lru_gen_reparent_memcg().
 	 */
 	void (*memcg_online)(struct rs_ctx *, uint16_t memcg);
 	void (*memcg_offline)(struct rs_ctx *, uint16_t memcg);
@@ -307,10 +311,12 @@ struct rs_policy_ops {
 	/* MADV_COLD, MADV_FREE, ... after the engine's common part: is the folio to be re-added? */
 	bool (*deactivate)(struct rs_ctx *, pfn_t);
 
-	/* Generations for the result, oldest first: up to max rows, returns how many. NULL: none. */
+	/* Generations for the result, oldest first: up to max rows, returns how many. NULL: none.
+	 */
 	unsigned (*lru_gen)(struct rs_ctx *, struct rs_lruvec *, unsigned max,
 			    struct rs_lru_gen_row *);
-	/* Debug builds, after every reclaim: is the private state sound? Appends the reason if not. */
+	/* Debug builds, after every reclaim: is the private state sound? Appends the reason if not.
+	 */
 	bool (*check)(struct rs_ctx *, struct rs_lruvec *, GString *why);
 };
 
@@ -319,21 +325,21 @@ struct rs_policy_ops {
 /* ==== services ==== */
 
 /* ---- state ---- */
-struct folio *rs_folios(struct rs_ctx *);		  /* the array, indexed by pfn */
-void *rs_policy_priv(struct rs_ctx *);			  /* policy_size bytes */
-void *rs_params(struct rs_ctx *);			  /* params_size bytes */
-void *rs_folio_priv(struct rs_ctx *, pfn_t);		  /* folio_size bytes */
+struct folio *rs_folios(struct rs_ctx *);    /* the array, indexed by pfn */
+void *rs_policy_priv(struct rs_ctx *);	     /* policy_size bytes */
+void *rs_params(struct rs_ctx *);	     /* params_size bytes */
+void *rs_folio_priv(struct rs_ctx *, pfn_t); /* folio_size bytes */
 const struct rs_tunables *rs_tunables(struct rs_ctx *);
-ns_t rs_now(struct rs_ctx *);				  /* clock of the running task */
-uint64_t rs_random(struct rs_ctx *);			  /* the policy's own stream */
+ns_t rs_now(struct rs_ctx *);	     /* clock of the running task */
+uint64_t rs_random(struct rs_ctx *); /* the policy's own stream */
 bool rs_task_is_kswapd(struct rs_ctx *);
 
 /* ---- groups and lruvecs. memcg 0 is the root. ---- */
 struct rs_lruvec *rs_lruvec(struct rs_ctx *, uint16_t memcg, uint8_t nid);
 struct rs_lruvec *rs_folio_lruvec(struct rs_ctx *, pfn_t);
 #define RS_MEMCG_NONE UINT16_MAX
-uint16_t rs_memcg_parent(struct rs_ctx *, uint16_t memcg);  /* RS_MEMCG_NONE above the root */
-bool rs_memcg_exists(struct rs_ctx *, uint16_t memcg);      /* its id still resolves (shadows) */
+uint16_t rs_memcg_parent(struct rs_ctx *, uint16_t memcg); /* RS_MEMCG_NONE above the root */
+bool rs_memcg_exists(struct rs_ctx *, uint16_t memcg);	   /* its id still resolves (shadows) */
 bool rs_memcg_online(struct rs_ctx *, uint16_t memcg);
 /* Pre-order over the subtree of root: pass RS_MEMCG_NONE first; RS_MEMCG_NONE at the end. */
 uint16_t rs_memcg_next(struct rs_ctx *, uint16_t root, uint16_t prev);
@@ -351,8 +357,10 @@ bool rs_swap_exists(struct rs_ctx *);
 /* ---- sizes and statistics ---- */
 /* Move nr_pages (may be negative) into the counters of a list. Kernel: update_lru_size(). */
 void rs_lru_size_add(struct rs_ctx *, struct rs_lruvec *, enum rs_lru, enum rs_zone, int64_t nr);
-uint64_t rs_lru_size(struct rs_ctx *, struct rs_lruvec *, enum rs_lru, enum rs_zone highest); /* exact */
-uint64_t rs_lru_size_flushed(struct rs_ctx *, struct rs_lruvec *, enum rs_lru); /* subtree, as last flushed */
+uint64_t rs_lru_size(struct rs_ctx *, struct rs_lruvec *, enum rs_lru,
+		     enum rs_zone highest); /* exact */
+uint64_t rs_lru_size_flushed(struct rs_ctx *, struct rs_lruvec *,
+			     enum rs_lru); /* subtree, as last flushed */
 enum rs_event {
 #define RS_EVENT(id, name, where, doc) RS_##id,
 #include <reclaimsim/vmstat.def>
@@ -364,7 +372,8 @@ void rs_count(struct rs_ctx *, struct rs_lruvec *, enum rs_event, uint64_t nr);
 /* Count reclaim: as rs_count(), but vmstat leaves out limit reclaim where the kernel does. */
 void rs_count_reclaim(struct rs_ctx *, struct rs_lruvec *, const struct rs_scan *, enum rs_event,
 		      uint64_t nr);
-uint64_t rs_event_flushed(struct rs_ctx *, struct rs_lruvec *, enum rs_event); /* subtree, as last flushed */
+uint64_t rs_event_flushed(struct rs_ctx *, struct rs_lruvec *,
+			  enum rs_event);			   /* subtree, as last flushed */
 void rs_count_own(struct rs_ctx *, unsigned counter, uint64_t nr); /* index into policy counters */
 void rs_flush_stats_ratelimited(struct rs_ctx *); /* mem_cgroup_flush_stats[_ratelimited]() */
 
@@ -374,8 +383,8 @@ uint64_t rs_zone_free(struct rs_ctx *, uint8_t nid, enum rs_zone);
 enum rs_wmark { RS_WMARK_MIN, RS_WMARK_LOW, RS_WMARK_HIGH, RS_WMARK_PROMO };
 uint64_t rs_zone_wmark(struct rs_ctx *, uint8_t nid, enum rs_zone, enum rs_wmark);
 /* Kernel: zone_watermark_ok(zone, order, mark, highest_idx, 0). */
-bool rs_zone_watermark_ok(struct rs_ctx *, uint8_t nid, enum rs_zone, unsigned order,
-			  uint64_t mark, enum rs_zone highest);
+bool rs_zone_watermark_ok(struct rs_ctx *, uint8_t nid, enum rs_zone, unsigned order, uint64_t mark,
+			  enum rs_zone highest);
 
 /* ---- reclaim ---- */
 void rs_lru_add_drain(struct rs_ctx *);
@@ -417,11 +426,11 @@ bool rs_has_fatal_signal(struct rs_ctx *);
 void rs_warn(struct rs_ctx *, const char *text);
 
 /* ---- page tables ---- */
-struct rs_mm *rs_mm(struct rs_ctx *, uint32_t id);		/* NULL: gone */
+struct rs_mm *rs_mm(struct rs_ctx *, uint32_t id);		     /* NULL: gone */
 uint32_t rs_mm_table(struct rs_ctx *, struct rs_mm *, uint64_t vpn); /* 0: no page table there */
-uint32_t *rs_ptes(struct rs_ctx *, uint32_t table);		/* 512 words */
+uint32_t *rs_ptes(struct rs_ctx *, uint32_t table);		     /* 512 words */
 uint8_t *rs_pmd(struct rs_ctx *, uint32_t table);
-pfn_t rs_pfn_head(struct rs_ctx *, pfn_t);			/* folio of a page frame */
+pfn_t rs_pfn_head(struct rs_ctx *, pfn_t); /* folio of a page frame */
 bool rs_vma_has_recency(struct rs_ctx *, const struct rs_vma *);
 bool rs_mmap_read_trylock(struct rs_ctx *, struct rs_mm *);
 void rs_mmap_read_unlock(struct rs_ctx *, struct rs_mm *);

@@ -58,7 +58,8 @@ void rs_sim_free(struct rs_sim *);
 bool rs_opt_run(const struct rs_scenario *, const char *trace, struct rs_result **ret, GError **);
 
 /* ---- result ---- */
-char *rs_result_json(const struct rs_result *); /* the contract's object, one line + newline; g_free() */
+char *
+rs_result_json(const struct rs_result *); /* the contract's object, one line + newline; g_free() */
 /* scope "vmstat", "memcg" or "memcg:/path"; of the last snapshot. False if absent. */
 bool rs_result_counter(const struct rs_result *, const char *scope, const char *name, int64_t *ret);
 void rs_result_free(struct rs_result *);

@@ -70,7 +70,7 @@ enum rs_advice {
 };
 /* Of RS_OP_FADVISE: the advice in the low 4 bits, the open file that it is for above them. */
 #define RS_FADVISE_ARG(advice, handle) ((uint16_t)((advice) | (handle) << 4))
-#define RS_FADVISE_ADVICE(arg) ((arg) & 15u)
+#define RS_FADVISE_ADVICE(arg) ((arg)&15u)
 #define RS_FADVISE_HANDLE(arg) ((uint16_t)((arg) >> 4))
 #define RS_MAX_HANDLE 4095u /* highest number of an open file that advice can be given for */
 enum rs_mempolicy { RS_MPOL_DEFAULT, RS_MPOL_BIND, RS_MPOL_INTERLEAVE, RS_MPOL_PREFERRED };

@@ -12,7 +12,16 @@
 #define RS_MAX_NODES 8
 #define RS_UNLIMITED UINT64_MAX
 
-enum rs_device_kind { DEV_NONE, DEV_NULL, DEV_VIRTIO, DEV_ZRAM, DEV_SSD, DEV_NVME, DEV_HDD, DEV_NR_KINDS };
+enum rs_device_kind {
+	DEV_NONE,
+	DEV_NULL,
+	DEV_VIRTIO,
+	DEV_ZRAM,
+	DEV_SSD,
+	DEV_NVME,
+	DEV_HDD,
+	DEV_NR_KINDS
+};
 enum rs_per_vma_lock { PVL_OFF, PVL_6_4, PVL_6_6, PVL_6_7, PVL_6_10, PVL_6_15, PVL_NR };
 enum rs_zram_algorithm { ZRAM_LZ4, ZRAM_LZO_RLE, ZRAM_LZO, ZRAM_ZSTD, ZRAM_NR };
 
@@ -22,11 +31,12 @@ struct zone_config {
 };
 
 struct node_config {
-	uint64_t memory;	/* bytes */
-	int64_t managed, free;	/* pages; -1: derived. Of the zone that holds them when only one is given */
+	uint64_t memory; /* bytes */
+	int64_t managed,
+		free; /* pages; -1: derived. Of the zone that holds them when only one is given */
 	struct zone_config zone[RS_NR_ZONES];
 	int64_t distance[RS_MAX_NODES]; /* 10 = local, 20 = default remote */
-	int64_t cpus;		/* CPUs on this node; 0: a memory-only (slow) node; -1: equal share */
+	int64_t cpus; /* CPUs on this node; 0: a memory-only (slow) node; -1: equal share */
 };
 
 struct memcg_config {
@@ -42,7 +52,8 @@ struct rs_config {
 	uint32_t nr_memcgs;
 
 	int64_t swappiness, page_cluster, watermark_scale_factor, min_free_kbytes; /* -1: derived */
-	int64_t dirty_ratio, dirty_background_ratio, dirty_writeback_centisecs, dirty_expire_centisecs;
+	int64_t dirty_ratio, dirty_background_ratio, dirty_writeback_centisecs,
+		dirty_expire_centisecs;
 	uint64_t read_ahead_bytes, fault_around_bytes;
 	int64_t lru_gen_enabled, lru_gen_min_ttl_ms;
 	int64_t sort_dirty; /* 0 or 1; its default follows the kernel */
@@ -55,7 +66,7 @@ struct rs_config {
 	bool demotion_enabled;
 
 	enum rs_device_kind swap, disk;
-	uint64_t swap_size; /* bytes */
+	uint64_t swap_size;    /* bytes */
 	uint32_t swap_cluster; /* slots: 512 with THP swap, 256 without */
 	enum rs_zram_algorithm zram_algorithm;
 	/* -1: by kind */
@@ -64,10 +75,12 @@ struct rs_config {
 
 	enum rs_per_vma_lock per_vma_lock; /* its default follows the kernel */
 	uint32_t cpus;
-	ns_t quantum_ns, tick_ns, timeslice_ns, think_ns; /* think_ns: between accesses of a trace without times */
+	ns_t quantum_ns, tick_ns, timeslice_ns,
+		think_ns;	  /* think_ns: between accesses of a trace without times */
 	int64_t mmap_base_offset; /* pages mapped above the trace's regions before it starts */
-	ns_t sample_ns; /* between samples of the counters for the result; 0: none */
-	ns_t stat_flush_period_ns, stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
+	ns_t sample_ns;		  /* between samples of the counters for the result; 0: none */
+	ns_t stat_flush_period_ns,
+		stat_flush_phase_ns; /* the 2 s worker; when it first falls due */
 
 	enum rs_mechanism disabled;
 	uint64_t seed;

@@ -13,14 +13,16 @@ enum mark { MARK_LOW, MARK_MIN, MARK_NONE };
 
 static void count_alloc(struct rs_ctx *ctx, pfn_t pfn, uint8_t wanted)
 {
-	static const enum rs_event by_zone[] = { RS_PGALLOC_DMA, RS_PGALLOC_DMA32, RS_PGALLOC_NORMAL };
+	static const enum rs_event by_zone[] = { RS_PGALLOC_DMA, RS_PGALLOC_DMA32,
+						 RS_PGALLOC_NORMAL };
 	const struct folio *f = &ctx->m.folios[pfn];
 
 	ctx->m.vmstat[by_zone[f->zone]] += folio_nr_pages(f);
 	ctx->m.vmstat[f->nid == wanted ? RS_NUMA_HIT : RS_NUMA_MISS] += folio_nr_pages(f);
 }
 
-static pfn_t from_freelist(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes, enum mark mark)
+static pfn_t from_freelist(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes,
+			   enum mark mark)
 {
 	struct machine *m = &ctx->m;
 
@@ -31,13 +33,14 @@ static pfn_t from_freelist(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint
 			continue;
 		for (unsigned z = RS_NR_ZONES; z-- > 0;) {
 			const struct zone *zone = &m->node[n].zone[z];
-			uint64_t limit = mark == MARK_LOW ? zone->wmark[RS_WMARK_LOW] :
-							    zone->wmark[RS_WMARK_MIN];
+			uint64_t limit = mark == MARK_LOW ? zone->wmark[RS_WMARK_LOW]
+							  : zone->wmark[RS_WMARK_MIN];
 			pfn_t pfn;
 
 			if (!zone->managed)
 				continue;
-			if (mark != MARK_NONE && !zone_watermark_ok(m, n, z, order, limit, RS_ZONE_NORMAL))
+			if (mark != MARK_NONE &&
+			    !zone_watermark_ok(m, n, z, order, limit, RS_ZONE_NORMAL))
 				continue;
 			pfn = zone_alloc(m, n, z, order);
 			if (pfn) {
@@ -128,7 +131,8 @@ pfn_t alloc_folio(struct rs_ctx *ctx, unsigned order, const struct rs_vma *vma, 
 		nodes = vma->policy_nodes & all ? vma->policy_nodes & all : all;
 		if (vma->policy == RS_MPOL_INTERLEAVE) {
 			/* Kernel: mm/mempolicy.c interleave_nid(): by page offset in the VMA. */
-			uint64_t nth = (vma->pgoff + vpn - vma->start) % (unsigned)__builtin_popcount(nodes);
+			uint64_t nth = (vma->pgoff + vpn - vma->start) %
+				       (unsigned)__builtin_popcount(nodes);
 
 			for (nid = 0; !(nodes & 1u << nid) || nth--; nid++)
 				;

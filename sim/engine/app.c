@@ -18,7 +18,8 @@ static void advance(struct rs_ctx *ctx, struct task *t, uint64_t hits)
 
 static struct region *no_region(struct rs_ctx *ctx)
 {
-	sched_fail(ctx, RS_ERROR_INPUT, "%s: access to a region that is not mapped there", trace_place(ctx));
+	sched_fail(ctx, RS_ERROR_INPUT, "%s: access to a region that is not mapped there",
+		   trace_place(ctx));
 	return NULL;
 }
 
@@ -27,7 +28,8 @@ static struct region *find_region(struct mm *mm, const struct rs_record *r)
 {
 	struct region *region = r->object < mm->nr_regions ? &mm->regions[r->object] : NULL;
 
-	return region && region->mapped && (uint64_t)r->page + r->count <= region->pages ? region : NULL;
+	return region && region->mapped && (uint64_t)r->page + r->count <= region->pages ? region
+											 : NULL;
 }
 
 /* The region of the records at hand, ready for the loop: word = table[(base + page) >> 9] ... */
@@ -72,7 +74,8 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 	uint8_t *const pmds = ctx->m.pmd;
 	uint64_t budget = hits_to_limit(ctx, t), left = budget;
 	const struct rs_record *const first = s->records + s->pos, *const end = s->records + s->n;
-	const struct rs_record *r = first, *const ahead = s->n - s->pos > PREFETCH ? end - PREFETCH : first;
+	const struct rs_record *r = first, *const ahead = s->n - s->pos > PREFETCH ? end - PREFETCH
+										   : first;
 	struct view view = { .object = UINT32_MAX };
 	uint32_t sub = s->sub;
 	bool miss = false;
@@ -173,7 +176,8 @@ static void compute(struct rs_ctx *ctx, struct task *t, ns_t ns)
 }
 
 /* r and map are copies: where they came from may go while the call sleeps. */
-static void other_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r, const struct rs_map *map)
+static void other_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r,
+			 const struct rs_map *map)
 {
 	switch (r->op) {
 	case RS_OP_READ:
@@ -243,7 +247,8 @@ static void other_record(struct rs_ctx *ctx, struct task *t, const struct rs_rec
 	}
 }
 
-/* The next segment with something to do; waits for input. The trace ends with threads waiting so. */
+/* The next segment with something to do; waits for input. The trace ends with threads waiting so.
+ */
 static struct segment *next_segment(struct rs_ctx *ctx, struct task *t)
 {
 	for (;;) {

@@ -85,7 +85,8 @@ static void move_deactivate_file(struct rs_ctx *ctx, pfn_t pfn)
 	if (!busy)
 		ctx->m.vmstat[RS_PGROTATED] += folio_nr_pages(f);
 	if (was_active)
-		lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PGDEACTIVATE, folio_nr_pages(f));
+		lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PGDEACTIVATE,
+			     folio_nr_pages(f));
 }
 
 /* MADV_FREE: to the file lists. Kernel: lru_lazyfree(). */
@@ -162,7 +163,8 @@ void rs_folio_activate(struct rs_ctx *ctx, pfn_t pfn)
 
 void folio_rotate_reclaimable(struct rs_ctx *ctx, pfn_t pfn)
 {
-	if ((folio_of(ctx, pfn)->flags & (PG_locked | PG_dirty | PG_unevictable | PG_lru)) == PG_lru)
+	if ((folio_of(ctx, pfn)->flags & (PG_locked | PG_dirty | PG_unevictable | PG_lru)) ==
+	    PG_lru)
 		push(ctx, &this_cpu(ctx)->rotate, pfn, move_tail);
 }
 
@@ -198,7 +200,8 @@ void folio_mlock(struct rs_ctx *ctx, pfn_t pfn, bool lock)
 	if (f->flags & PG_lru)
 		lru_del(ctx, pfn);
 	f->flags ^= PG_mlocked;
-	ctx->m.vmstat[lock ? RS_UNEVICTABLE_PGMLOCKED : RS_UNEVICTABLE_PGMUNLOCKED] += folio_nr_pages(f);
+	ctx->m.vmstat[lock ? RS_UNEVICTABLE_PGMLOCKED : RS_UNEVICTABLE_PGMUNLOCKED] +=
+		folio_nr_pages(f);
 	if (f->flags & (PG_in_batch | PG_isolated))
 		return;
 	if (!lock) {

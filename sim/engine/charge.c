@@ -204,7 +204,8 @@ static uint64_t high_delay_jiffies(struct rs_ctx *ctx, uint16_t memcg, uint32_t 
 						   MAX(g->high, 1));
 	}
 	penalty = (__uint128_t)worst * worst * HIGH_DELAY_HZ;
-	penalty = (penalty >> HIGH_DELAY_PRECISION_SHIFT >> HIGH_DELAY_SCALING_SHIFT) * nr / MEMCG_CHARGE_BATCH;
+	penalty = (penalty >> HIGH_DELAY_PRECISION_SHIFT >> HIGH_DELAY_SCALING_SHIFT) * nr /
+		  MEMCG_CHARGE_BATCH;
 	return MIN(penalty, 2 * HIGH_DELAY_HZ);
 }
 
@@ -220,14 +221,15 @@ void handle_memory_high(struct rs_ctx *ctx)
 		uint64_t freed = 0;
 		uint64_t delay;
 
-		for (uint16_t i = t->mm->pub.memcg; i != RS_MEMCG_NONE; i = ctx->m.memcg[i].parent) {
+		for (uint16_t i = t->mm->pub.memcg; i != RS_MEMCG_NONE;
+		     i = ctx->m.memcg[i].parent) {
 			struct memcg *g = &ctx->m.memcg[i];
 
 			if (g->high == RS_UNLIMITED || g->usage <= g->high)
 				continue;
 			g->nr_high_events++;
-			freed += try_to_free_mem_cgroup_pages(ctx, i, first ? nr : RS_SWAP_CLUSTER_MAX,
-							      true, false);
+			freed += try_to_free_mem_cgroup_pages(
+				ctx, i, first ? nr : RS_SWAP_CLUSTER_MAX, true, false);
 		}
 		first = false;
 		delay = high_delay_jiffies(ctx, t->mm->pub.memcg, nr);

@@ -33,7 +33,8 @@ static void remap(struct rs_ctx *ctx, pfn_t from, pfn_t to)
 
 	for (uint32_t i = 0; i < set->nr; i++) {
 		uint64_t vpn = vma_address(set->vma[i], &ctx->m.folios[from]);
-		uint32_t *pte = vpn == UINT64_MAX ? NULL : mm_pte(&ctx->m, ctx->m.mm[set->vma[i]->mm], vpn);
+		uint32_t *pte =
+			vpn == UINT64_MAX ? NULL : mm_pte(&ctx->m, ctx->m.mm[set->vma[i]->mm], vpn);
 
 		if (pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte) == from)
 			*pte = make_pte(to, *pte & 31u);
@@ -82,7 +83,8 @@ bool demote_folio(struct rs_ctx *ctx, uint8_t nid, pfn_t pfn, struct rs_scan *sc
 	for (unsigned z = RS_NR_ZONES; z-- > 0 && !to;)
 		if (ctx->m.node[target].zone[z].managed &&
 		    zone_watermark_ok(&ctx->m, target, z, 0,
-				      ctx->m.node[target].zone[z].wmark[RS_WMARK_LOW], RS_ZONE_NORMAL))
+				      ctx->m.node[target].zone[z].wmark[RS_WMARK_LOW],
+				      RS_ZONE_NORMAL))
 			to = zone_alloc(&ctx->m, target, z, 0);
 	if (!to) {
 		wakeup_kswapd(ctx, target, 0, RS_ZONE_NORMAL);

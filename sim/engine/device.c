@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* Latencies and bandwidth: cost-model.md section 2. virtio: assumed, a disk image in host memory. */
+/* Latencies and bandwidth: cost-model.md section 2. virtio: assumed, a disk image in host memory.
+ */
 static const struct {
 	uint32_t channels;
 	ns_t read_ns, write_ns;
@@ -25,7 +26,8 @@ static const struct {
 static const uint32_t compress_percent[ZRAM_NR] = { 83, 100, 133, 400 };
 static const uint32_t decompress_percent[ZRAM_NR] = { 77, 100, 109, 259 };
 
-static void device_init(struct device *d, const char *name, enum rs_device_kind kind, const int64_t set[4])
+static void device_init(struct device *d, const char *name, enum rs_device_kind kind,
+			const int64_t set[4])
 {
 	d->name = name;
 	d->kind = kind;
@@ -45,9 +47,11 @@ void devices_init(struct rs_ctx *ctx)
 	const struct rs_config *c = &ctx->cfg;
 
 	device_init(&ctx->swap_dev, "swap", c->swap,
-		    (int64_t[]){ c->swap_channels, c->swap_read_ns, c->swap_write_ns, c->swap_bandwidth });
+		    (int64_t[]){ c->swap_channels, c->swap_read_ns, c->swap_write_ns,
+				 c->swap_bandwidth });
 	device_init(&ctx->disk_dev, "disk", c->disk,
-		    (int64_t[]){ c->disk_channels, c->disk_read_ns, c->disk_write_ns, c->disk_bandwidth });
+		    (int64_t[]){ c->disk_channels, c->disk_read_ns, c->disk_write_ns,
+				 c->disk_bandwidth });
 }
 
 static ns_t completion(struct device *d, ns_t now, ns_t latency, uint64_t bytes)
@@ -99,7 +103,8 @@ void event_discard(struct event *e)
 		g_free(e->arg);
 }
 
-static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_t n, uint64_t bytes, bool write)
+static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_t n,
+		   uint64_t bytes, bool write)
 {
 	struct io *io = g_malloc(sizeof(*io) + n * sizeof(*pfn));
 

@@ -24,8 +24,26 @@
 
 /* Also the order of equal times: device completions and timers come before all of them. */
 enum task_class { CLASS_KSWAPD, CLASS_FLUSHER, CLASS_APP };
-enum task_state { TASK_UNBORN, TASK_READY, TASK_RUNNING, TASK_SPINNING, TASK_WAITING, TASK_STARVING, TASK_DEAD };
-enum wait_kind { WAIT_CPU, WAIT_IO, WAIT_MMAP_LOCK, WAIT_VMA_LOCK, WAIT_THROTTLE, WAIT_SLEEP, WAIT_DIRTY, WAIT_THREAD, NR_WAITS };
+enum task_state {
+	TASK_UNBORN,
+	TASK_READY,
+	TASK_RUNNING,
+	TASK_SPINNING,
+	TASK_WAITING,
+	TASK_STARVING,
+	TASK_DEAD
+};
+enum wait_kind {
+	WAIT_CPU,
+	WAIT_IO,
+	WAIT_MMAP_LOCK,
+	WAIT_VMA_LOCK,
+	WAIT_THROTTLE,
+	WAIT_SLEEP,
+	WAIT_DIRTY,
+	WAIT_THREAD,
+	NR_WAITS
+};
 
 /* Records of a thread that have not run yet. */
 struct segment {
@@ -44,7 +62,7 @@ struct plug {
 	uint32_t nr_requests, n;
 	uint32_t last_slot, last_pages;
 	uint32_t start[34]; /* first folio of each request */
-	bool read[34];		/* else a write */
+	bool read[34];	    /* else a write */
 	pfn_t pfn[PLUG_FOLIOS];
 };
 
@@ -70,7 +88,7 @@ struct task {
 	GQueue segments;
 	bool input_closed; /* no more records will come */
 
-	bool memalloc;	/* PF_MEMALLOC: in reclaim */
+	bool memalloc;			/* PF_MEMALLOC: in reclaim */
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
 	struct rs_vma *vma_lock;	/* VMA that the fault has locked for reading */
 	bool in_fault;
@@ -189,7 +207,7 @@ struct rs_ctx {
 	struct task *kswapd[RS_MAX_NODES], *flusher;
 	struct cpu *cpus;
 	uint32_t nr_cpus;
-	GQueue ready; /* struct task *, by (ready_at, class, id) */
+	GQueue ready;	/* struct task *, by (ready_at, class, id) */
 	GArray *events; /* heap of struct event */
 	uint64_t event_seq;
 	ns_t now; /* time of the event being handled, or of the last task that ran */
@@ -229,8 +247,8 @@ struct rs_ctx {
 /* task.c: fibers */
 struct task *task_new(struct rs_ctx *, enum task_class, void (*main)(struct task *));
 void task_free(struct task *);
-void task_switch_in(struct task *);  /* host -> fiber, returns when it yields */
-void task_yield(struct task *);	     /* fiber -> host */
+void task_switch_in(struct task *); /* host -> fiber, returns when it yields */
+void task_yield(struct task *);	    /* fiber -> host */
 
 /* sched.c */
 void sched_run(struct rs_ctx *); /* until input is needed, the end, or an error */
@@ -245,11 +263,11 @@ void task_sleep(struct rs_ctx *, ns_t ns, enum wait_kind, const char *what);
 void task_checkpoint(struct rs_ctx *); /* let others go first whose time has come */
 /* Before others can see what comes next: let those go first whose clocks are behind. */
 void task_sync(struct rs_ctx *);
-void task_exit(struct rs_ctx *);       /* of the running task; never returns */
-void task_starve(struct rs_ctx *); /* until there are records again */
+void task_exit(struct rs_ctx *);		/* of the running task; never returns */
+void task_starve(struct rs_ctx *);		/* until there are records again */
 void task_feed(struct rs_ctx *, struct task *); /* there are */
 void sched_no_more_input(struct rs_ctx *);
-char *sched_dump(struct rs_ctx *);     /* who waits for what; g_free() */
+char *sched_dump(struct rs_ctx *); /* who waits for what; g_free() */
 void sched_fail(struct rs_ctx *, enum rs_error, const char *fmt, ...) G_GNUC_PRINTF(3, 4);
 
 /* event.c */
@@ -287,11 +305,13 @@ void set_anon_rmap(struct rs_ctx *, pfn_t, struct rs_vma *, uint64_t vpn);
 void fault_wait_folio(struct rs_ctx *, struct mm *, pfn_t);
 
 /* fault_anon.c, fault_swap.c, fault_file.c, huge.c */
-enum fault_result do_anonymous_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, bool write);
+enum fault_result do_anonymous_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn,
+				    bool write);
 enum fault_result do_wp_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn);
-enum fault_result do_swap_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, bool write);
-enum fault_result do_file_fault(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn, bool write,
-				bool tried);
+enum fault_result do_swap_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn,
+			       bool write);
+enum fault_result do_file_fault(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn,
+				bool write, bool tried);
 enum fault_result do_huge_anonymous(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn);
 bool leaf_access(struct rs_ctx *, struct mm *, uint64_t vpn, bool write);
 void split_huge_pmd(struct rs_ctx *, struct mm *, uint32_t table);
@@ -308,9 +328,10 @@ void file_drop(struct rs_ctx *, uint32_t file, uint64_t from, uint64_t to, bool 
 pfn_t file_add_page(struct rs_ctx *, uint32_t file, uint64_t index, bool for_write);
 void file_read_pages(struct rs_ctx *, uint32_t file, uint64_t start, uint64_t n, uint64_t marker);
 void file_remove_page(struct rs_ctx *, pfn_t, uint64_t shadow);
-void page_cache_sync_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint64_t index, uint64_t req);
-void page_cache_async_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint64_t index, uint64_t req,
-			 pfn_t marked);
+void page_cache_sync_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint64_t index,
+			uint64_t req);
+void page_cache_async_ra(struct rs_ctx *, uint32_t file, struct open_file *, uint64_t index,
+			 uint64_t req, pfn_t marked);
 void mmap_sync_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index);
 bool mmap_async_ra(struct rs_ctx *, uint32_t file, struct rs_vma *, uint64_t index, pfn_t);
 void folio_wait_locked(struct rs_ctx *, pfn_t); /* killable */
@@ -396,14 +417,16 @@ void flush_stats_reader(struct rs_ctx *);
 bool demote_folio(struct rs_ctx *, uint8_t nid, pfn_t, struct rs_scan *);
 
 /* mapops.c, process.c */
-bool op_mmap(struct rs_ctx *, struct task *, uint32_t region, const struct rs_map *, uint16_t handle);
+bool op_mmap(struct rs_ctx *, struct task *, uint32_t region, const struct rs_map *,
+	     uint16_t handle);
 bool op_munmap(struct rs_ctx *, struct task *, uint32_t region, uint64_t page, uint64_t n);
 bool op_mprotect(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_madvise(struct rs_ctx *, struct task *, const struct rs_record *);
 void op_fadvise(struct rs_ctx *, const struct rs_record *);
 bool op_mbind(struct rs_ctx *, struct task *, const struct rs_record *);
 bool op_mlock(struct rs_ctx *, struct task *, const struct rs_record *);
-void mmap_write_unlock_merged(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end, enum lock_op);
+void mmap_write_unlock_merged(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end,
+			      enum lock_op);
 void zap_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
 bool op_fork(struct rs_ctx *, struct task *, uint32_t thread);
 void op_exec(struct rs_ctx *, struct task *);
@@ -418,7 +441,8 @@ void segment_free(struct segment *);
 /* What a killed thread would have forked is never born. */
 void abandon_records(struct rs_ctx *, const struct rs_record *, uint32_t n);
 void start_thread(struct rs_ctx *, struct task *, struct mm *, ns_t when);
-void lruvecs_online(struct rs_ctx *, uint32_t first_memcg); /* sim.c: the policy's part of new ones */
+void lruvecs_online(struct rs_ctx *,
+		    uint32_t first_memcg); /* sim.c: the policy's part of new ones */
 
 /* lock.c */
 void mmap_read_lock(struct rs_ctx *, struct mm *, enum lock_op);
@@ -431,7 +455,13 @@ void mmap_lock_free(struct mm *);
 const char *lock_op_name(enum lock_op);
 
 /* vma_lock.c */
-enum vma_lock_kind { VMA_FAULT_ANON, VMA_FAULT_ANON_FIRST, VMA_FAULT_FILE, VMA_FAULT_SWAP, NR_VMA_FAULTS };
+enum vma_lock_kind {
+	VMA_FAULT_ANON,
+	VMA_FAULT_ANON_FIRST,
+	VMA_FAULT_FILE,
+	VMA_FAULT_SWAP,
+	NR_VMA_FAULTS
+};
 /* The VMA locked for the fault, or NULL: it has to be served under mmap_lock. */
 struct rs_vma *vma_lock_fault(struct rs_ctx *, struct mm *, uint64_t vpn);
 /* False: a fault of that kind, met under the VMA lock, has to be tried again under mmap_lock. */
@@ -439,7 +469,8 @@ bool vma_lock_suffices(struct rs_ctx *, enum vma_lock_kind);
 void vma_end_read(struct rs_ctx *, struct mm *, struct rs_vma *);
 /* With mmap_lock held for writing: no fault is inside these VMAs, and none gets in till its end. */
 void vma_start_write(struct rs_ctx *, struct mm *, struct rs_vma *, enum lock_op);
-void vma_start_write_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end, enum lock_op);
+void vma_start_write_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end,
+			   enum lock_op);
 
 /* policy_load.c */
 bool policy_load(struct rs_ctx *, const char *spec, GError **);

@@ -50,7 +50,8 @@ static enum outcome under_writeback(struct rs_ctx *ctx, struct evict *e, struct 
 	return ACTIVATE;
 }
 
-/* A page that reclaim has to leave to the flusher. False: kswapd may write it itself (before 7.2). */
+/* A page that reclaim has to leave to the flusher. False: kswapd may write it itself (before 7.2).
+ */
 static bool dirty_file_waits(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 {
 	struct folio *f = folio_of(ctx, pfn);
@@ -95,7 +96,8 @@ static bool pageout(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 		folio_start_writeback(ctx, pfn);
 		device_write(ctx, &ctx->disk_dev, &pfn, 1);
 	}
-	/* A synchronous device is done by now. Kernel: clears PG_reclaim when no writeback is left. */
+	/* A synchronous device is done by now. Kernel: clears PG_reclaim when no writeback is left.
+	 */
 	if (!(f->flags & PG_writeback))
 		f->flags &= ~(uint32_t)PG_reclaim;
 	return true;
@@ -113,7 +115,8 @@ static bool remove_mapping(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 	if (!(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) != pfn)
 		return true;
 	if ((f->flags & PG_anon) && !(f->flags & PG_swapbacked)) {
-		lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PGLAZYFREED, folio_nr_pages(f));
+		lruvec_count(&ctx->m, folio_lruvec(&ctx->m, pfn), RS_PGLAZYFREED,
+			     folio_nr_pages(f));
 		return true;
 	}
 	if (ctx->ops->evict) {
@@ -145,7 +148,8 @@ static enum outcome activate(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 }
 
 /* Write it, then free it if that is already over. */
-static enum outcome write_out(struct rs_ctx *ctx, struct evict *e, pfn_t pfn, enum rs_verdict verdict)
+static enum outcome write_out(struct rs_ctx *ctx, struct evict *e, pfn_t pfn,
+			      enum rs_verdict verdict)
 {
 	struct folio *f = folio_of(ctx, pfn);
 
@@ -252,19 +256,22 @@ static void note_outcome(struct rs_ctx *ctx, pfn_t pfn, enum outcome o, const st
 
 	if (o == FREED)
 		observe_note(ctx, pfn, RS_NOTE_EVICTED,
-			     sc->kswapd ? RS_BY_KSWAPD :
-			     sc->proactive ? RS_BY_PROACTIVE :
-			     sc->cgroup_reclaim ? RS_BY_LIMIT : RS_BY_DIRECT,
+			     sc->kswapd		  ? RS_BY_KSWAPD
+			     : sc->proactive	  ? RS_BY_PROACTIVE
+			     : sc->cgroup_reclaim ? RS_BY_LIMIT
+						  : RS_BY_DIRECT,
 			     sc->priority);
 	else if (o == KEEP || o == ACTIVATE)
 		observe_note(ctx, pfn, RS_NOTE_VERDICT,
 			     o == KEEP ? RS_OUTCOME_KEPT : RS_OUTCOME_ACTIVATED, e->why);
 }
 
-uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *list, struct rs_scan *sc,
-			  struct rs_reclaim_stat *stat, bool ignore_references)
+uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *list,
+			  struct rs_scan *sc, struct rs_reclaim_stat *stat, bool ignore_references)
 {
-	struct evict e = { .sc = sc, .stat = stat, .nid = nid, .ignore_references = ignore_references };
+	struct evict e = {
+		.sc = sc, .stat = stat, .nid = nid, .ignore_references = ignore_references
+	};
 	pfn_t freed[RS_ISOLATED_MAX];
 	uint32_t nr_freed = 0, kept = 0, pages = 0;
 
@@ -298,7 +305,7 @@ uint32_t rs_shrink_folios(struct rs_ctx *ctx, uint8_t nid, struct rs_isolated *l
 	ctx->freeing_list = false;
 	if (nr_freed)
 		memcg_stat_updated(&ctx->m, nr_freed); /* PGPGOUT, once a list */
-	task_checkpoint(ctx); /* cond_resched() */
+	task_checkpoint(ctx);			       /* cond_resched() */
 	return pages;
 }
 

@@ -76,7 +76,8 @@ void add_and_map(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t
 	ctx->m.folios[pfn].flags &= ~(uint32_t)PG_locked;
 }
 
-void map_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, pfn_t pfn, uint32_t bits)
+void map_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, pfn_t pfn,
+	      uint32_t bits)
 {
 	struct machine *m = &ctx->m;
 	uint32_t table = mm_table_alloc(m, mm, vpn);
@@ -134,8 +135,9 @@ static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, str
 		return FAULT_DONE;
 	}
 	if (pte_is_swap(w))
-		return vma_lock_suffices(ctx, VMA_FAULT_SWAP) ? do_swap_page(ctx, mm, vma, vpn, write) :
-								FAULT_RETRY;
+		return vma_lock_suffices(ctx, VMA_FAULT_SWAP)
+			       ? do_swap_page(ctx, mm, vma, vpn, write)
+			       : FAULT_RETRY;
 	if (!(vma->flags & VM_ANON))
 		return do_file_fault(ctx, mm, vma, vpn, write, tried);
 	if (ctx->cfg.thp_always && (!table || !ctx->m.table[table].nr_used) &&
@@ -152,7 +154,8 @@ static struct rs_vma *checked_vma(struct rs_ctx *ctx, struct mm *mm, uint64_t vp
 	if (vma && (vma->flags & (write ? VM_WRITE : VM_READ | VM_WRITE | VM_EXEC)))
 		return vma;
 	sched_fail(ctx, RS_ERROR_INPUT, "%s: %s of a page that is %s", trace_place(ctx),
-		   write ? "store" : "load", vma ? "mapped without permission for it" : "not mapped");
+		   write ? "store" : "load",
+		   vma ? "mapped without permission for it" : "not mapped");
 	return NULL;
 }
 
@@ -169,8 +172,8 @@ static void remember_table(struct rs_ctx *ctx, struct mm *mm, uint32_t region, u
 }
 
 /* One go of the handler with a lock held. */
-static enum fault_result fault_once(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
-				    bool write, bool tried, bool counted)
+static enum fault_result fault_once(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma,
+				    uint64_t vpn, bool write, bool tried, bool counted)
 {
 	ctx->cur->fault_vma = vma;
 	/* 6.1 counts the second go of a fault that had to wait again. */
@@ -180,8 +183,8 @@ static enum fault_result fault_once(struct rs_ctx *ctx, struct mm *mm, struct rs
 }
 
 /* True: served. Kernel: do_user_addr_fault() from lock_vma_under_rcu() to its lock_mmap label. */
-static bool fault_under_vma_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write, bool *tried,
-				 bool *counted)
+static bool fault_under_vma_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write,
+				 bool *tried, bool *counted)
 {
 	struct task *t = ctx->cur;
 	uint64_t majflt = t->majflt;
@@ -195,8 +198,9 @@ static bool fault_under_vma_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn
 	/* An access error ends the run; the other way says which. */
 	t->vma_lock = vma;
 	t->in_fault = true;
-	result = vma->flags & (write ? VM_WRITE : VM_READ | VM_WRITE | VM_EXEC) ?
-			 fault_once(ctx, mm, vma, vpn, write, false, false) : FAULT_RETRY;
+	result = vma->flags & (write ? VM_WRITE : VM_READ | VM_WRITE | VM_EXEC)
+			 ? fault_once(ctx, mm, vma, vpn, write, false, false)
+			 : FAULT_RETRY;
 	t->in_fault = false;
 	t->fault_vma = NULL;
 	if (t->vma_lock)
@@ -213,8 +217,8 @@ static bool fault_under_vma_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn
 	return t->killed;
 }
 
-static void fault_under_mmap_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write, bool tried,
-				  bool counted)
+static void fault_under_mmap_lock(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write,
+				  bool tried, bool counted)
 {
 	struct task *t = ctx->cur;
 	enum fault_result result;

@@ -57,8 +57,8 @@ static bool fault_around(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, 
 }
 
 /* The page in the cache, read if need be; RS_PFN_NONE with the result otherwise. */
-static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, bool tried,
-		      enum fault_result *ret)
+static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+		      bool tried, enum fault_result *ret)
 {
 	uint64_t index = vma_index(vma, vpn);
 	uint32_t file = vma->object;
@@ -86,7 +86,8 @@ static pfn_t get_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uin
 		fault_wait_folio(ctx, mm, pfn);
 		retry = true;
 	}
-	/* The lock was dropped for the I/O: everything is looked up again. Kernel: VM_FAULT_RETRY. */
+	/* The lock was dropped for the I/O: everything is looked up again. Kernel: VM_FAULT_RETRY.
+	 */
 	if (pfn && retry) {
 		*ret = FAULT_RETRY;
 		pfn = RS_PFN_NONE;
@@ -102,7 +103,8 @@ static bool pte_taken(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn)
 }
 
 /* Store to a private mapping: the copy is allocated and charged first, then the page is read. */
-static enum fault_result cow_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, bool tried)
+static enum fault_result cow_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma,
+				   uint64_t vpn, bool tried)
 {
 	enum fault_result result = FAULT_DONE;
 	pfn_t copy, page;

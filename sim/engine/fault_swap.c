@@ -12,7 +12,8 @@ static bool bypasses(const struct rs_ctx *ctx, uint32_t slot)
 }
 
 /* One page without the swap cache; the slot is free after the fault. Until 7.2. */
-static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
+static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+			   uint32_t slot)
 {
 	uint32_t old = *mm_pte(&ctx->m, mm, vpn);
 	struct swap_slot *s = &ctx->m.swap.slot[slot];
@@ -25,7 +26,8 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 		folio_free(ctx, pfn);
 		return RS_PFN_NONE;
 	}
-	/* Another thread may have brought the page in while we reclaimed. Kernel: swapcache_prepare(). */
+	/* Another thread may have brought the page in while we reclaimed. Kernel:
+	 * swapcache_prepare(). */
 	if (*mm_pte(&ctx->m, mm, vpn) != old || !bypasses(ctx, slot)) {
 		folio_free(ctx, pfn);
 		return RS_PFN_NONE;
@@ -51,14 +53,16 @@ static bool should_free_swap(struct rs_ctx *ctx, const struct rs_vma *vma, pfn_t
 		return false;
 	if (ctx->tun.disabled == RS_MECH_SWAP_CACHE_REUSE)
 		return true;
-	if (memcg_swap_full(&ctx->m, f->memcg) || (vma->flags & VM_LOCKED) || (f->flags & PG_mlocked))
+	if (memcg_swap_full(&ctx->m, f->memcg) || (vma->flags & VM_LOCKED) ||
+	    (f->flags & PG_mlocked))
 		return true;
 	if (ctx->swap_dev.sync && ctx->m.kernel >= RS_KERNEL_7_2)
 		return true;
 	return write && !f->refs && !f->mapcount;
 }
 
-static uint32_t swapin_pte_bits(struct rs_ctx *ctx, const struct rs_vma *vma, bool exclusive, bool write)
+static uint32_t swapin_pte_bits(struct rs_ctx *ctx, const struct rs_vma *vma, bool exclusive,
+				bool write)
 {
 	uint32_t bits = RS_PTE_YOUNG;
 
@@ -93,7 +97,8 @@ static void install(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint6
 	map_page(ctx, mm, vma, vpn, pfn, swapin_pte_bits(ctx, vma, exclusive, write));
 }
 
-enum fault_result do_swap_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, bool write)
+enum fault_result do_swap_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+			       bool write)
 {
 	uint32_t old = *mm_pte(&ctx->m, mm, vpn), slot = pte_slot(old);
 	pfn_t pfn = swap_cache_lookup(ctx, vma, vpn, slot);
@@ -102,11 +107,12 @@ enum fault_result do_swap_page(struct rs_ctx *ctx, struct mm *mm, struct rs_vma 
 	if (!pfn) {
 		charge(ctx, RS_COST_FAULT_SW_MAJOR, 1);
 		bypass = bypasses(ctx, slot);
-		pfn = bypass ? swapin_bypass(ctx, mm, vma, vpn, slot) :
-			       swapin_readahead(ctx, mm, vma, vpn, slot);
+		pfn = bypass ? swapin_bypass(ctx, mm, vma, vpn, slot)
+			     : swapin_readahead(ctx, mm, vma, vpn, slot);
 		if (!pfn)
-			return *mm_pte(&ctx->m, mm, vpn) == old && !ctx->m.swap.slot[slot].cached ?
-				       FAULT_OOM : FAULT_RETRY;
+			return *mm_pte(&ctx->m, mm, vpn) == old && !ctx->m.swap.slot[slot].cached
+				       ? FAULT_OOM
+				       : FAULT_RETRY;
 		count_fault(ctx, mm, RS_PGMAJFAULT);
 	} else {
 		charge(ctx, RS_COST_FAULT_MINOR_ANON, 1);

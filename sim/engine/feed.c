@@ -83,10 +83,12 @@ static void switch_thread(struct rs_ctx *ctx, const struct rs_record *r)
 		struct task *t;
 
 		mm = process_slot(ctx, r->arg);
-		if (!ctx->process_threads[r->arg]) /* the last one of that number is over, in the trace at least */
+		if (!ctx->process_threads[r->arg]) /* the last one of that number is over, in the
+						      trace at least */
 			*mm = mm_create(ctx, ctx->m.trace_memcg);
 		t = open_thread(ctx, r->object, r->arg);
-		/* Without an address space its process is still to be forked: it begins with that. */
+		/* Without an address space its process is still to be forked: it begins with that.
+		 */
 		mm = process_slot(ctx, r->arg);
 		if (*mm)
 			start_thread(ctx, t, *mm, ctx->now);
@@ -179,7 +181,8 @@ static bool distribute(struct rs_ctx *ctx, const struct rs_batch *b)
 	}
 	if (from < b->nr_records && !ctx->thread[ctx->feed_thread].open) {
 		g_set_error(&ctx->error, RS_ERROR, RS_ERROR_INPUT,
-			    "record %" PRIu64 ": records of a thread that has ended", b->line + from);
+			    "record %" PRIu64 ": records of a thread that has ended",
+			    b->line + from);
 		return false;
 	}
 	push_segment(ctx, b, from, b->nr_records);
@@ -194,13 +197,15 @@ static bool keep_rest(struct rs_ctx *ctx)
 	for (uint32_t i = 0; i < ctx->nr_threads; i++) {
 		struct task *t = ctx->thread[i].task;
 
-		for (GList *l = t && t->state != TASK_DEAD ? t->segments.head : NULL; l; l = l->next) {
+		for (GList *l = t && t->state != TASK_DEAD ? t->segments.head : NULL; l;
+		     l = l->next) {
 			struct segment *s = l->data;
 
 			kept += s->n - s->pos;
 			if (s->owned)
 				continue;
-			s->owned = g_memdup2(s->records + s->pos, (s->n - s->pos) * sizeof(*s->records));
+			s->owned = g_memdup2(s->records + s->pos,
+					     (s->n - s->pos) * sizeof(*s->records));
 			s->owned_maps = g_memdup2(s->maps, s->nr_maps * sizeof(*s->maps));
 			s->records = s->owned;
 			s->maps = s->owned_maps;
@@ -212,8 +217,10 @@ static bool keep_rest(struct rs_ctx *ctx)
 	if (kept <= MAX_QUEUED)
 		return true;
 	g_set_error(&ctx->error, RS_ERROR, RS_ERROR_INPUT,
-		    "threads lie too far apart in the trace: more than %u records wait for the one that is "
-		    "behind; end threads with 'exit'", MAX_QUEUED);
+		    "threads lie too far apart in the trace: more than %u records wait for the one "
+		    "that is "
+		    "behind; end threads with 'exit'",
+		    MAX_QUEUED);
 	return false;
 }
 

@@ -91,7 +91,8 @@ void file_read_pages(struct rs_ctx *ctx, uint32_t id, uint64_t start, uint64_t n
 }
 
 /* Cached pages from index on, at most a batch of them. */
-static uint32_t read_batch(struct rs_ctx *ctx, uint32_t id, uint64_t index, uint64_t end, pfn_t *pfn)
+static uint32_t read_batch(struct rs_ctx *ctx, uint32_t id, uint64_t index, uint64_t end,
+			   pfn_t *pfn)
 {
 	uint32_t n = 0;
 
@@ -109,8 +110,8 @@ static uint32_t read_batch(struct rs_ctx *ctx, uint32_t id, uint64_t index, uint
 }
 
 /* Kernel: filemap_get_pages(). Returns how many of pfn[] are there and readable. */
-static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t index, uint64_t end,
-			  pfn_t *pfn)
+static uint32_t get_pages(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t index,
+			  uint64_t end, pfn_t *pfn)
 {
 	struct open_file *of = file_handle(&ctx->m.file[id], handle);
 	uint32_t n = read_batch(ctx, id, index, end, pfn);
@@ -178,7 +179,8 @@ void file_write(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page,
 			return;
 		ctx->m.folios[pfn].refs++;
 		folio_wait_locked(ctx, pfn);
-		if (ctx->cur->killed || file_page(&ctx->m.file[id], page) != pfn) { /* truncated meanwhile */
+		if (ctx->cur->killed ||
+		    file_page(&ctx->m.file[id], page) != pfn) { /* truncated meanwhile */
 			folio_put(ctx, pfn);
 			return;
 		}
@@ -239,8 +241,9 @@ void file_drop(struct rs_ctx *ctx, uint32_t id, uint64_t from, uint64_t to, bool
 		pfn = file_page(f, i);
 		if (!pfn)
 			continue;
-		if (!truncate && (ctx->m.folios[pfn].mapcount || ctx->m.folios[pfn].refs ||
-				  ctx->m.folios[pfn].flags & (PG_dirty | PG_writeback | PG_locked))) {
+		if (!truncate &&
+		    (ctx->m.folios[pfn].mapcount || ctx->m.folios[pfn].refs ||
+		     ctx->m.folios[pfn].flags & (PG_dirty | PG_writeback | PG_locked))) {
 			folio_deactivate_file(ctx, pfn);
 			continue;
 		}

@@ -68,7 +68,8 @@ bool folio_in_use(struct rs_ctx *ctx, pfn_t pfn)
 {
 	const struct folio *f = folio_of(ctx, pfn);
 
-	if (f->mapcount || f->refs || (f->flags & (PG_swapcache | PG_writeback | PG_isolated | PG_locked)))
+	if (f->mapcount || f->refs ||
+	    (f->flags & (PG_swapcache | PG_writeback | PG_isolated | PG_locked)))
 		return true;
 	return !(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) == pfn;
 }
@@ -244,5 +245,6 @@ void workingset_refault(struct rs_ctx *ctx, pfn_t pfn, uint64_t shadow)
 	const struct task *t = ctx->cur;
 
 	if (ctx->ops->refault)
-		ctx->ops->refault(ctx, pfn, &s, t->in_fault && rs_vma_has_recency(ctx, t->fault_vma));
+		ctx->ops->refault(ctx, pfn, &s,
+				  t->in_fault && rs_vma_has_recency(ctx, t->fault_vma));
 }

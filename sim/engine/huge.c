@@ -8,14 +8,16 @@
  */
 #include "sim/engine/observe.h"
 
-enum fault_result do_huge_anonymous(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn)
+enum fault_result do_huge_anonymous(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma,
+				    uint64_t vpn)
 {
 	uint64_t base = vpn & ~(uint64_t)511;
 	uint32_t table, *pte;
 	struct folio *f;
 	pfn_t pfn;
 
-	if (base < vma->start || base + 512 > vma->end || (vma->flags & (VM_NOHUGEPAGE | VM_LOCKED)))
+	if (base < vma->start || base + 512 > vma->end ||
+	    (vma->flags & (VM_NOHUGEPAGE | VM_LOCKED)))
 		return FAULT_OOM;
 	if (!anon_vma_prepare(ctx, mm, vma))
 		return FAULT_OOM; /* a small page will find the same */

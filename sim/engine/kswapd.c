@@ -38,8 +38,8 @@ bool wakeup_kswapd(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone
 		return false;
 	ctx->pgdat[nid].wakeups++;
 	if (OBSERVED(ctx))
-		observe_event(ctx, "mm_vmscan_wakeup_kswapd", "nid=%d order=%u gfp_flags=GFP_HIGHUSER_MOVABLE",
-			      nid, order);
+		observe_event(ctx, "mm_vmscan_wakeup_kswapd",
+			      "nid=%d order=%u gfp_flags=GFP_HIGHUSER_MOVABLE", nid, order);
 	task_wake(ctx, k, ctx->cur->now);
 	return true;
 }
@@ -50,7 +50,8 @@ static uint64_t pages_to_reclaim(struct rs_ctx *ctx, uint8_t nid, enum rs_zone h
 
 	for (unsigned z = 0; z <= highest; z++)
 		if (ctx->m.node[nid].zone[z].managed)
-			n += MAX(ctx->m.node[nid].zone[z].wmark[RS_WMARK_HIGH], RS_SWAP_CLUSTER_MAX);
+			n += MAX(ctx->m.node[nid].zone[z].wmark[RS_WMARK_HIGH],
+				 RS_SWAP_CLUSTER_MAX);
 	return n;
 }
 
@@ -80,7 +81,8 @@ static uint64_t one_pass(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc, bo
  * Passes from the lowest priority up, until the node is balanced (true) or the priorities are used
  * up. Kernel: the loop of balance_pgdat().
  */
-static bool all_priorities(struct rs_ctx *ctx, uint8_t nid, enum rs_zone highest, struct rs_scan *sc)
+static bool all_priorities(struct rs_ctx *ctx, uint8_t nid, enum rs_zone highest,
+			   struct rs_scan *sc)
 {
 	for (sc->priority = RS_DEF_PRIORITY; sc->priority >= 1 && !ctx->error;) {
 		bool raise = true;
@@ -100,8 +102,14 @@ static bool all_priorities(struct rs_ctx *ctx, uint8_t nid, enum rs_zone highest
 /* Kernel: balance_pgdat(). */
 static void balance(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
 {
-	struct rs_scan sc = { .order = order, .reclaim_idx = highest, .kswapd = true, .gfp_io = true,
-			      .gfp_fs = true, .may_unmap = true, .may_swap = true, .may_writepage = true,
+	struct rs_scan sc = { .order = order,
+			      .reclaim_idx = highest,
+			      .kswapd = true,
+			      .gfp_io = true,
+			      .gfp_fs = true,
+			      .may_unmap = true,
+			      .may_swap = true,
+			      .may_writepage = true,
 			      .swappiness = -1 };
 	bool balanced;
 
@@ -171,7 +179,8 @@ void kswapd_main(struct task *t)
 
 		/* Those who wake it from now on ask for another run. */
 		order = ctx->pgdat[nid].order;
-		highest = ctx->pgdat[nid].highest_zoneidx ? ctx->pgdat[nid].highest_zoneidx : RS_NR_ZONES - 1;
+		highest = ctx->pgdat[nid].highest_zoneidx ? ctx->pgdat[nid].highest_zoneidx
+							  : RS_NR_ZONES - 1;
 		ctx->pgdat[nid].order = 0;
 		ctx->pgdat[nid].highest_zoneidx = 0;
 		from = t->now;

@@ -16,14 +16,15 @@ struct rwsem_waiter {
 	struct task *task;
 	ns_t since;
 	bool write;
-	bool woken;   /* a writer that slept: on its way, the lock is not its own yet */
+	bool woken; /* a writer that slept: on its way, the lock is not its own yet */
 	bool granted;
 };
 
 const char *lock_op_name(enum lock_op op)
 {
-	static const char *const names[NR_LOCK_OPS] = { "fault", "mmap", "munmap", "mprotect", "madvise",
-							"mlock", "mbind", "fork", "walk", "exit" };
+	static const char *const names[NR_LOCK_OPS] = { "fault",   "mmap",  "munmap", "mprotect",
+							"madvise", "mlock", "mbind",  "fork",
+							"walk",	   "exit" };
 
 	return names[op];
 }
@@ -59,7 +60,8 @@ static bool is_free(const struct mmap_lock *s)
 	return !s->writer && !s->readers;
 }
 
-/* What the waiter was woken for: to take the lock if it is still free. Kernel: rwsem_try_write_lock(). */
+/* What the waiter was woken for: to take the lock if it is still free. Kernel:
+ * rwsem_try_write_lock(). */
 static bool take_or_wait(struct rs_ctx *ctx, struct mmap_lock *s, struct rwsem_waiter *w)
 {
 	task_sync(ctx);
@@ -103,7 +105,8 @@ static void grant_writer(struct rs_ctx *ctx, struct mmap_lock *s, struct rwsem_w
 
 /*
  * The lock is free for a writer. One that slept is woken, and takes the lock when it gets there; in
- * the meantime a spinning one may have it. Kernel: rwsem_mark_wake(), rwsem_try_write_lock_unqueued().
+ * the meantime a spinning one may have it. Kernel: rwsem_mark_wake(),
+ * rwsem_try_write_lock_unqueued().
  */
 static void wake_writer(struct rs_ctx *ctx, struct mmap_lock *s, struct rwsem_waiter *head)
 {
@@ -148,7 +151,8 @@ void mmap_read_lock(struct rs_ctx *ctx, struct mm *mm, enum lock_op op)
 
 	task_sync(ctx);
 	ctx->lock_mmap[op].acquired++;
-	if (s->writer || !(g_queue_is_empty(&s->waiters) || (is_free(s) && may_pass(s, ctx->cur->now))))
+	if (s->writer ||
+	    !(g_queue_is_empty(&s->waiters) || (is_free(s) && may_pass(s, ctx->cur->now))))
 		queue_up(ctx, s, false, &ctx->lock_mmap[op]);
 	else
 		s->readers++;

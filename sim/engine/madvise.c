@@ -91,7 +91,8 @@ static void willneed(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t
 		uint32_t *pte = mm_pte(&ctx->m, mm, vpn);
 
 		if (vma && !(vma->flags & VM_ANON))
-			file_read_pages(ctx, vma->object, vma->pgoff + (vpn - vma->start), 1, UINT64_MAX);
+			file_read_pages(ctx, vma->object, vma->pgoff + (vpn - vma->start), 1,
+					UINT64_MAX);
 		else if (vma && pte && pte_is_swap(*pte))
 			swapin_readahead(ctx, mm, vma, vpn, pte_slot(*pte));
 	}
@@ -122,13 +123,15 @@ static uint32_t advice_flags(unsigned advice, uint32_t *clear)
 	}
 }
 
-static void set_advice(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, unsigned advice)
+static void set_advice(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+		       unsigned advice)
 {
 	uint32_t clear, set = advice_flags(advice, &clear);
 
 	vma_start_write_range(ctx, mm, start, end, LOCK_MADVISE);
 	mm_split(&ctx->m, mm, start, end);
-	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
+	for (uint32_t i = mm_vma_index(mm, start);
+	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
 	mmap_write_unlock_merged(ctx, mm, start, end, LOCK_MADVISE);
 }
@@ -139,7 +142,8 @@ static bool sets_flags(unsigned advice)
 	       advice == RS_ADV_HUGEPAGE || advice == RS_ADV_NOHUGEPAGE;
 }
 
-static void advise_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, unsigned advice)
+static void advise_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+			 unsigned advice)
 {
 	split_huge_range(ctx, mm, start, end);
 	switch (advice) {
@@ -206,7 +210,8 @@ void op_fadvise(struct rs_ctx *ctx, const struct rs_record *r)
 		file_drop(ctx, r->object, r->page, end, false);
 		break;
 	case RS_ADV_WILLNEED:
-		file_read_pages(ctx, r->object, r->page, end > r->page ? end - r->page : 0, UINT64_MAX);
+		file_read_pages(ctx, r->object, r->page, end > r->page ? end - r->page : 0,
+				UINT64_MAX);
 		break;
 	case RS_ADV_NORMAL:
 	case RS_ADV_RANDOM:

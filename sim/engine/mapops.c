@@ -36,7 +36,8 @@ static void zap_present(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *
 		folio_mlock(ctx, pfn, false);
 }
 
-static void zap_pte(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *vma, uint32_t table, uint32_t *pte)
+static void zap_pte(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *vma, uint32_t table,
+		    uint32_t *pte)
 {
 	uint32_t word = *pte;
 
@@ -53,7 +54,8 @@ static void zap_pte(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *vma,
 }
 
 /* Pages of [start, end), which lies in one VMA. */
-static void zap_vma_range(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *vma, uint64_t start, uint64_t end)
+static void zap_vma_range(struct rs_ctx *ctx, struct mm *mm, const struct rs_vma *vma,
+			  uint64_t start, uint64_t end)
 {
 	for (uint64_t vpn = start; vpn < end;) {
 		uint64_t next = MIN((vpn | 511) + 1, end);
@@ -90,8 +92,8 @@ void zap_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
 /* ---- mmap, munmap ---- */
 
 /* The neighbours that the new mapping will be merged with change. Kernel: vma_prepare(). */
-static void lock_neighbours(struct rs_ctx *ctx, struct mm *mm, uint64_t start, const struct rs_map *map,
-			    uint16_t handle)
+static void lock_neighbours(struct rs_ctx *ctx, struct mm *mm, uint64_t start,
+			    const struct rs_map *map, uint16_t handle)
 {
 	uint32_t i = mm_vma_index(mm, start);
 	struct rs_vma new = { 0 };
@@ -103,7 +105,8 @@ static void lock_neighbours(struct rs_ctx *ctx, struct mm *mm, uint64_t start, c
 		vma_start_write(ctx, mm, mm->pub.vmas[i], LOCK_MMAP);
 }
 
-bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_map *map, uint16_t handle)
+bool op_mmap(struct rs_ctx *ctx, struct task *t, uint32_t id, const struct rs_map *map,
+	     uint16_t handle)
 {
 	struct mm *mm = t->mm;
 	uint64_t start = map->address;
@@ -188,21 +191,24 @@ static void write_protect(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uin
 	}
 }
 
-static void change_flags(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, uint32_t clear,
-			 uint32_t set, enum lock_op op)
+static void change_flags(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+			 uint32_t clear, uint32_t set, enum lock_op op)
 {
 	vma_start_write_range(ctx, mm, start, end, op);
 	mm_split(&ctx->m, mm, start, end);
-	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
+	for (uint32_t i = mm_vma_index(mm, start);
+	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
 }
 
 /* Join what has become equal, neighbours included, and end the write section. */
-void mmap_write_unlock_merged(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, enum lock_op op)
+void mmap_write_unlock_merged(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+			      enum lock_op op)
 {
 	uint32_t first = mm_vma_index(mm, start), last = mm_vma_index(mm, end - 1);
 
-	if (first && first < mm->pub.nr_vmas && vma_can_merge(mm->pub.vmas[first - 1], mm->pub.vmas[first]))
+	if (first && first < mm->pub.nr_vmas &&
+	    vma_can_merge(mm->pub.vmas[first - 1], mm->pub.vmas[first]))
 		vma_start_write(ctx, mm, mm->pub.vmas[first - 1], op);
 	if (last + 1 < mm->pub.nr_vmas && vma_can_merge(mm->pub.vmas[last], mm->pub.vmas[last + 1]))
 		vma_start_write(ctx, mm, mm->pub.vmas[last + 1], op);
@@ -228,7 +234,8 @@ bool op_mprotect(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 	return true;
 }
 
-/* Kernel: populate_vma_page_range(): until the page is there; other threads may take it away again. */
+/* Kernel: populate_vma_page_range(): until the page is there; other threads may take it away again.
+ */
 static void populate(struct rs_ctx *ctx, struct task *t, uint32_t region, uint64_t vpn)
 {
 	while (!ctx->error && !t->killed) {
@@ -239,7 +246,8 @@ static void populate(struct rs_ctx *ctx, struct task *t, uint32_t region, uint64
 		if (!vma || !r->mapped || vpn < r->start || vpn - r->start >= r->pages ||
 		    (pte && (*pte & RS_PTE_PRESENT)))
 			return;
-		handle_fault(ctx, region, vpn - r->start, vma->flags & VM_WRITE && !(vma->flags & VM_SHARED));
+		handle_fault(ctx, region, vpn - r->start,
+			     vma->flags & VM_WRITE && !(vma->flags & VM_SHARED));
 	}
 }
 
@@ -263,7 +271,9 @@ bool op_mlock(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 		if (r->arg)
 			populate(ctx, t, r->object, vpn);
 		pte = mm_pte(&ctx->m, t->mm, vpn);
-		pfn = pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte) ? rs_pfn_head(ctx, rs_pte_pfn(*pte)) : 0;
+		pfn = pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte)
+			      ? rs_pfn_head(ctx, rs_pte_pfn(*pte))
+			      : 0;
 		if (pfn)
 			folio_mlock(ctx, pfn, r->arg);
 	}
@@ -282,7 +292,8 @@ bool op_mbind(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 	}
 	vma_start_write_range(ctx, mm, start, end, LOCK_MBIND);
 	mm_split(&ctx->m, mm, start, end);
-	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++) {
+	for (uint32_t i = mm_vma_index(mm, start);
+	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++) {
 		mm->pub.vmas[i]->policy = r->arg;
 		mm->pub.vmas[i]->policy_nodes = r->value;
 	}

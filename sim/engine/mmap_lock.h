@@ -10,8 +10,8 @@
 struct mmap_lock {
 	int32_t readers;
 	struct task *writer;
-	GQueue waiters; /* struct rwsem_waiter *, on the stacks of those who wait */
-	uint32_t seq;	/* a VMA is marked for writing while its vm_lock_seq equals it */
+	GQueue waiters;	    /* struct rwsem_waiter *, on the stacks of those who wait */
+	uint32_t seq;	    /* a VMA is marked for writing while its vm_lock_seq equals it */
 	struct task *drain; /* writer that waits for the readers of drain_vma */
 	struct rs_vma *drain_vma;
 };

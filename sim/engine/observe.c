@@ -12,9 +12,9 @@ struct entry {
 	const struct rs_watch *watch;
 	uint64_t page;
 	uint32_t space;
-	pfn_t pfn; /* RS_PFN_NONE: not in memory */
+	pfn_t pfn;	    /* RS_PFN_NONE: not in memory */
 	struct entry *next; /* of the same folio */
-	int64_t seq; /* generation, -1: none known */
+	int64_t seq;	    /* generation, -1: none known */
 	bool evicted;
 };
 
@@ -89,9 +89,9 @@ struct rs_doer observe_doer(const struct rs_ctx *ctx)
 	by.time = t->now;
 	by.pid = t->id + 1;
 	by.cpu = t->cpu;
-	by.comm = t->class == CLASS_KSWAPD  ? kswapd_name[t->nid] :
-		  t->class == CLASS_FLUSHER ? "flusher" :
-					      "trace";
+	by.comm = t->class == CLASS_KSWAPD    ? kswapd_name[t->nid]
+		  : t->class == CLASS_FLUSHER ? "flusher"
+					      : "trace";
 	return by;
 }
 
@@ -101,7 +101,8 @@ struct rs_doer observe_doer(const struct rs_ctx *ctx)
 static int64_t page_key(const struct observation *o, const struct rs_watch *watch, uint32_t space,
 			uint64_t page)
 {
-	return (int64_t)((uint64_t)(watch - o->watch) << 56 | (uint64_t)(space & 0xfffff) << 36 | page);
+	return (int64_t)((uint64_t)(watch - o->watch) << 56 | (uint64_t)(space & 0xfffff) << 36 |
+			 page);
 }
 
 static struct entry *get_entry(struct observation *o, const struct rs_watch *watch, uint32_t space,
@@ -158,10 +159,17 @@ static bool bind(struct observation *o, struct entry *e, pfn_t pfn)
 	return true;
 }
 
-static void report(struct rs_ctx *ctx, const struct entry *e, enum rs_note what, int64_t a, int64_t b)
+static void report(struct rs_ctx *ctx, const struct entry *e, enum rs_note what, int64_t a,
+		   int64_t b)
 {
-	struct rs_folio_note n = { .by = observe_doer(ctx), .watch = e->watch, .page = e->page,
-				   .space = e->space, .pfn = e->pfn, .what = what, .a = a, .b = b };
+	struct rs_folio_note n = { .by = observe_doer(ctx),
+				   .watch = e->watch,
+				   .page = e->page,
+				   .space = e->space,
+				   .pfn = e->pfn,
+				   .what = what,
+				   .a = a,
+				   .b = b };
 
 	ctx->observer->to.folio(ctx->observer->to.arg, &n);
 }
@@ -212,8 +220,8 @@ void observe_note(struct rs_ctx *ctx, pfn_t pfn, enum rs_note what, int64_t a, i
 
 /* ---- a page comes ---- */
 
-static bool is_match(const struct observation *o, uint32_t object, const struct rs_watch *watch, bool file,
-		     uint64_t base)
+static bool is_match(const struct observation *o, uint32_t object, const struct rs_watch *watch,
+		     bool file, uint64_t base)
 {
 	for (guint i = 0; i < o->matches->len; i++) {
 		const struct match *m = &g_array_index(o->matches, struct match, i);
@@ -224,8 +232,8 @@ static bool is_match(const struct observation *o, uint32_t object, const struct 
 	return false;
 }
 
-static void add_match(struct observation *o, uint32_t object, const struct rs_watch *watch, bool file,
-		      uint64_t base)
+static void add_match(struct observation *o, uint32_t object, const struct rs_watch *watch,
+		      bool file, uint64_t base)
 {
 	struct match m = { .object = object, .watch = watch, .file = file, .base = base };
 
@@ -235,7 +243,8 @@ static void add_match(struct observation *o, uint32_t object, const struct rs_wa
 }
 
 /* The watched pages of a region that maps a file are pages of that file, too. */
-void observe_mmap(struct rs_ctx *ctx, const struct mm *mm, uint32_t region, const struct rs_map *map)
+void observe_mmap(struct rs_ctx *ctx, const struct mm *mm, uint32_t region,
+		  const struct rs_map *map)
 {
 	struct observation *o = ctx->observer;
 	const char *name = rs_trace_name(ctx->trace, RS_NAME_REGION, region);
@@ -275,8 +284,8 @@ void observe_cache_add(struct rs_ctx *ctx, pfn_t pfn, bool shadow)
 		const struct match *m = &g_array_index(o->matches, struct match, i);
 		uint64_t page = (uint64_t)f->index - m->base;
 
-		if (!m->file || m->object != f->object || f->index < m->base || page < m->watch->first ||
-		    page > m->watch->last)
+		if (!m->file || m->object != f->object || f->index < m->base ||
+		    page < m->watch->first || page > m->watch->last)
 			continue;
 		bind(o, get_entry(o, m->watch, 0, page), pfn);
 	}
@@ -384,8 +393,8 @@ void rs_note_aged(struct rs_ctx *ctx, const struct rs_lruvec *l, uint64_t max_se
 	for (guint i = 0; o && i < o->entries->len; i++) {
 		const struct entry *e = g_ptr_array_index(o->entries, i);
 
-		if (e->pfn != RS_PFN_NONE && e->seq >= 0 && ctx->m.folios[e->pfn].memcg == l->memcg &&
-		    ctx->m.folios[e->pfn].nid == l->nid)
+		if (e->pfn != RS_PFN_NONE && e->seq >= 0 &&
+		    ctx->m.folios[e->pfn].memcg == l->memcg && ctx->m.folios[e->pfn].nid == l->nid)
 			report(ctx, e, RS_NOTE_AGED, e->seq, (int64_t)max_seq);
 	}
 }

@@ -28,12 +28,14 @@ static const struct rs_policy_ops *load_module(struct rs_ctx *ctx, const char *p
 	}
 	ctx->module = g_module_open(path, G_MODULE_BIND_LOCAL);
 	if (!ctx->module) {
-		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "policy %s: %s", path, g_module_error());
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "policy %s: %s", path,
+			    g_module_error());
 		return NULL;
 	}
 	if (!g_module_symbol(ctx->module, "rs_policy_ops", &symbol) || !symbol) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "policy %s: does not export rs_policy_ops (see policies/template)", path);
+			    "policy %s: does not export rs_policy_ops (see policies/template)",
+			    path);
 		return NULL;
 	}
 	return symbol;
@@ -49,7 +51,8 @@ static bool check_params(const struct rs_policy_ops *ops, GError **error)
 		if (twice || !p->doc || p->min > p->max || p->def < p->min || p->def > p->max ||
 		    p->offset + sizeof(int64_t) > ops->params_size) {
 			g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-				    "policy %s: bad row '%s' in its table of parameters", ops->name, p->name);
+				    "policy %s: bad row '%s' in its table of parameters", ops->name,
+				    p->name);
 			return false;
 		}
 	}
@@ -61,14 +64,18 @@ static bool check_ops(const struct rs_policy_ops *ops, const char *spec, GError 
 {
 	if (ops->abi != RS_POLICY_ABI || ops->size != sizeof(*ops)) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "policy %s: built for another version of policy.h (ABI %u, %u bytes; this is ABI %u, "
-			    "%zu bytes): build it again", spec, ops->abi, ops->size, RS_POLICY_ABI, sizeof(*ops));
+			    "policy %s: built for another version of policy.h (ABI %u, %u bytes; "
+			    "this is ABI %u, "
+			    "%zu bytes): build it again",
+			    spec, ops->abi, ops->size, RS_POLICY_ABI, sizeof(*ops));
 		return false;
 	}
 	if (!ops->name || !ops->add || !ops->del || !ops->shrink_lruvec || !ops->nr_lists ||
 	    ops->nr_lists > 256) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "policy %s: lacks one of name, nr_lists (1 to 256), add, del, shrink_lruvec", spec);
+			    "policy %s: lacks one of name, nr_lists (1 to 256), add, del, "
+			    "shrink_lruvec",
+			    spec);
 		return false;
 	}
 	return check_params(ops, error);
@@ -94,15 +101,17 @@ static bool set_param(struct rs_ctx *ctx, const char *text, GError **error)
 
 		for (const struct rs_param *q = ctx->ops->params; q && q->name; q++)
 			g_string_append_printf(names, "%s%s", names->len ? ", " : "", q->name);
-		g_set_error(error, RS_ERROR, RS_ERROR_USAGE, "policy %s: '%s' is no parameter=value; it has: %s",
-			    ctx->ops->name, text, names->len ? names->str : "none");
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+			    "policy %s: '%s' is no parameter=value; it has: %s", ctx->ops->name,
+			    text, names->len ? names->str : "none");
 		return false;
 	}
 	errno = 0;
 	value = strtoll(pair[1], &end, 10);
 	if (errno || end == pair[1] || *end || value < p->min || value > p->max) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "policy %s: %s=%s: an integer from %" PRId64 " to %" PRId64 " is wanted",
+			    "policy %s: %s=%s: an integer from %" PRId64 " to %" PRId64
+			    " is wanted",
 			    ctx->ops->name, p->name, pair[1], p->min, p->max);
 		return false;
 	}
@@ -128,7 +137,8 @@ static bool check_kernel(struct rs_ctx *ctx, GError **error)
 {
 	if (!strcmp(ctx->ops->name, "hitshield") && ctx->cfg.kernel < RS_KERNEL_6_1) {
 		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "policy hitshield needs the page-table walks of kernel 6.1 or newer, not 5.18");
+			    "policy hitshield needs the page-table walks of kernel 6.1 or newer, "
+			    "not 5.18");
 		return false;
 	}
 	return true;

@@ -39,7 +39,8 @@ void mm_destroy(struct rs_ctx *ctx, struct mm *mm)
 /* ---- fork ---- */
 
 /* One PTE to the child. Kernel: mm/memory.c copy_present_pte(), copy_nonpresent_pte(). */
-static void copy_pte(struct rs_ctx *ctx, struct mm *to, struct rs_vma *vma, uint64_t vpn, uint32_t *pte)
+static void copy_pte(struct rs_ctx *ctx, struct mm *to, struct rs_vma *vma, uint64_t vpn,
+		     uint32_t *pte)
 {
 	uint32_t word = *pte, table;
 
@@ -54,13 +55,15 @@ static void copy_pte(struct rs_ctx *ctx, struct mm *to, struct rs_vma *vma, uint
 	if (!(vma->flags & VM_SHARED)) {
 		*pte = word & ~RS_PTE_WRITE;
 		if (rs_pte_pfn(word))
-			ctx->m.folios[rs_pfn_head(ctx, rs_pte_pfn(word))].flags &= ~(uint32_t)PG_anon_exclusive;
+			ctx->m.folios[rs_pfn_head(ctx, rs_pte_pfn(word))].flags &=
+				~(uint32_t)PG_anon_exclusive;
 	}
 	map_page(ctx, to, vma, vpn, rs_pte_pfn(word), (*pte & ~RS_PTE_YOUNG & 31u) | RS_PTE_YOUNG);
 }
 
 /* File pages are not copied: the child faults them in. Kernel: vma_needs_copy(). */
-static void copy_vma_pages(struct rs_ctx *ctx, struct mm *from, struct mm *to, const struct rs_vma *vma, struct rs_vma *new)
+static void copy_vma_pages(struct rs_ctx *ctx, struct mm *from, struct mm *to,
+			   const struct rs_vma *vma, struct rs_vma *new)
 {
 	if (!vma->has_object || (!(vma->flags & VM_ANON) && !vma->cow_anon_vma))
 		return;
@@ -146,8 +149,9 @@ static void wake_waiters(struct rs_ctx *ctx, const struct task *dead, ns_t now)
 void abandon_records(struct rs_ctx *ctx, const struct rs_record *r, uint32_t n)
 {
 	for (const struct rs_record *end = r + n; r < end; r++) {
-		struct task *child = r->op == RS_OP_FORK ? g_queue_pop_head(&ctx->thread[r->object].unborn) :
-							   NULL;
+		struct task *child = r->op == RS_OP_FORK
+					     ? g_queue_pop_head(&ctx->thread[r->object].unborn)
+					     : NULL;
 
 		if (!child)
 			continue;

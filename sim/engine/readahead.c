@@ -84,7 +84,8 @@ static bool context_window(struct rs_ctx *ctx, uint32_t id, struct file_ra *ra, 
 }
 
 /* A window that begins at the miss and is all marker grows at once (6.1). */
-static void grow_at_start(const struct rs_ctx *ctx, struct file_ra *ra, uint64_t index, uint64_t max)
+static void grow_at_start(const struct rs_ctx *ctx, struct file_ra *ra, uint64_t index,
+			  uint64_t max)
 {
 	uint64_t add;
 
@@ -100,7 +101,8 @@ static void grow_at_start(const struct rs_ctx *ctx, struct file_ra *ra, uint64_t
 	}
 }
 
-static void initial_window(const struct rs_ctx *ctx, struct file_ra *ra, uint64_t index, uint64_t req, uint64_t max)
+static void initial_window(const struct rs_ctx *ctx, struct file_ra *ra, uint64_t index,
+			   uint64_t req, uint64_t max)
 {
 	ra->start = index;
 	ra->size = init_window(req, max);
@@ -110,7 +112,8 @@ static void initial_window(const struct rs_ctx *ctx, struct file_ra *ra, uint64_
 		ra->async_size = ctx->m.kernel >= RS_KERNEL_6_12 ? ra->size / 2 : ra->size;
 }
 
-void page_cache_sync_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, uint64_t index, uint64_t req)
+void page_cache_sync_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, uint64_t index,
+			uint64_t req)
 {
 	struct file_ra *ra = &of->ra, window;
 	uint64_t max = ra_pages(ctx, of), prev = ra->prev_index;
@@ -180,7 +183,8 @@ void page_cache_async_ra(struct rs_ctx *ctx, uint32_t id, struct open_file *of, 
 }
 
 /* 7.2: an executable mapping reads forward inside the VMA, whatever mmap_miss says. */
-static bool exec_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t index, struct file_ra *ra, uint64_t max)
+static bool exec_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t index, struct file_ra *ra,
+			uint64_t max)
 {
 	if (ctx->m.kernel < RS_KERNEL_7_2 || !(vma->flags & VM_EXEC))
 		return false;
@@ -228,8 +232,8 @@ void mmap_sync_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t 
 bool mmap_async_ra(struct rs_ctx *ctx, uint32_t id, struct rs_vma *vma, uint64_t index, pfn_t pfn)
 {
 	struct open_file *of = file_handle(&ctx->m.file[id], vma->handle);
-	bool forgive = ctx->m.kernel < RS_KERNEL_7_2 ||
-		       !(vma->flags & (VM_SEQ_READ | VM_EXEC) || ctx->m.folios[pfn].flags & PG_locked);
+	bool forgive = ctx->m.kernel < RS_KERNEL_7_2 || !(vma->flags & (VM_SEQ_READ | VM_EXEC) ||
+							  ctx->m.folios[pfn].flags & PG_locked);
 
 	if ((vma->flags & VM_RAND_READ) || !ra_pages(ctx, of))
 		return false;

@@ -18,7 +18,8 @@ static void check_now(struct rs_ctx *ctx)
 	for (uint32_t i = 0; ok && ctx->ops->check && i < ctx->m.nr_memcgs * ctx->m.nr_nodes; i++)
 		ok = ctx->ops->check(ctx, &ctx->m.lruvec[i]->pub, why);
 	if (!ok)
-		g_error("invariant broken at %" G_GUINT64_FORMAT " ns: %s", ctx->cur->now, why->str);
+		g_error("invariant broken at %" G_GUINT64_FORMAT " ns: %s", ctx->cur->now,
+			why->str);
 }
 #endif
 
@@ -72,8 +73,8 @@ static void shrink_node_memcgs(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *
 	struct machine *m = &ctx->m;
 	struct memcg *target = &m->memcg[sc->target_memcg];
 	bool partial = m->kernel >= RS_KERNEL_6_12 && !sc->kswapd && !sc->memcg_full_walk;
-	uint16_t start = partial ? memcg_next(m, sc->target_memcg, target->reclaim_iter[nid]) :
-				   sc->target_memcg;
+	uint16_t start = partial ? memcg_next(m, sc->target_memcg, target->reclaim_iter[nid])
+				 : sc->target_memcg;
 	uint16_t memcg = start == RS_MEMCG_NONE ? sc->target_memcg : start;
 
 	memcg_update_protection(m, sc->target_memcg);
@@ -160,7 +161,8 @@ static void shrink_zones(struct rs_ctx *ctx, uint8_t local, struct rs_scan *sc)
 	for (unsigned i = 0; i < ctx->m.node[local].nr_fallback; i++) {
 		uint8_t nid = ctx->m.node[local].fallback[i];
 
-		if (!ctx->m.node[nid].zone[RS_ZONE_DMA].managed && !ctx->m.node[nid].zone[RS_ZONE_DMA32].managed &&
+		if (!ctx->m.node[nid].zone[RS_ZONE_DMA].managed &&
+		    !ctx->m.node[nid].zone[RS_ZONE_DMA32].managed &&
 		    !ctx->m.node[nid].zone[RS_ZONE_NORMAL].managed)
 			continue;
 		shrink_node(ctx, nid, sc);
@@ -306,9 +308,15 @@ void rs_throttle(struct rs_ctx *ctx, uint8_t nid, const char *reason)
 
 uint64_t try_to_free_pages(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zone highest)
 {
-	struct rs_scan sc = { .nr_to_reclaim = RS_SWAP_CLUSTER_MAX, .order = order, .reclaim_idx = highest,
-			      .gfp_io = true, .gfp_fs = true, .may_writepage = true, .may_unmap = true,
-			      .may_swap = true, .swappiness = -1 };
+	struct rs_scan sc = { .nr_to_reclaim = RS_SWAP_CLUSTER_MAX,
+			      .order = order,
+			      .reclaim_idx = highest,
+			      .gfp_io = true,
+			      .gfp_fs = true,
+			      .may_writepage = true,
+			      .may_unmap = true,
+			      .may_swap = true,
+			      .swappiness = -1 };
 
 	throttle_direct_reclaim(ctx, nid);
 	if (ctx->cur->killed)
@@ -316,13 +324,19 @@ uint64_t try_to_free_pages(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum
 	return run(ctx, nid, &sc);
 }
 
-uint64_t try_to_free_mem_cgroup_pages(struct rs_ctx *ctx, uint16_t memcg, uint64_t nr, bool may_swap,
-				      bool proactive)
+uint64_t try_to_free_mem_cgroup_pages(struct rs_ctx *ctx, uint16_t memcg, uint64_t nr,
+				      bool may_swap, bool proactive)
 {
-	struct rs_scan sc = { .nr_to_reclaim = MAX(nr, RS_SWAP_CLUSTER_MAX), .target_memcg = memcg,
-			      .cgroup_reclaim = memcg != 0, .proactive = proactive,
-			      .reclaim_idx = RS_NR_ZONES - 1, .gfp_io = true, .gfp_fs = true,
-			      .may_writepage = true, .may_unmap = true, .may_swap = may_swap,
+	struct rs_scan sc = { .nr_to_reclaim = MAX(nr, RS_SWAP_CLUSTER_MAX),
+			      .target_memcg = memcg,
+			      .cgroup_reclaim = memcg != 0,
+			      .proactive = proactive,
+			      .reclaim_idx = RS_NR_ZONES - 1,
+			      .gfp_io = true,
+			      .gfp_fs = true,
+			      .may_writepage = true,
+			      .may_unmap = true,
+			      .may_swap = may_swap,
 			      .swappiness = -1 };
 
 	return run(ctx, ctx->cur->nid, &sc);
@@ -331,9 +345,15 @@ uint64_t try_to_free_mem_cgroup_pages(struct rs_ctx *ctx, uint16_t memcg, uint64
 /* Kernel: reclaim_pages() for MADV_PAGEOUT: these folios, whoever referenced them. */
 uint32_t reclaim_folio_list(struct rs_ctx *ctx, struct rs_isolated *list)
 {
-	struct rs_scan sc = { .nr_to_reclaim = list->n, .reclaim_idx = RS_NR_ZONES - 1, .gfp_io = true,
-			      .gfp_fs = true, .may_writepage = true, .may_unmap = true, .may_swap = true,
-			      .no_demotion = true, .swappiness = -1 };
+	struct rs_scan sc = { .nr_to_reclaim = list->n,
+			      .reclaim_idx = RS_NR_ZONES - 1,
+			      .gfp_io = true,
+			      .gfp_fs = true,
+			      .may_writepage = true,
+			      .may_unmap = true,
+			      .may_swap = true,
+			      .no_demotion = true,
+			      .swappiness = -1 };
 	struct rs_reclaim_stat stat = { 0 };
 	uint32_t freed;
 

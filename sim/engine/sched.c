@@ -255,7 +255,8 @@ void task_checkpoint(struct rs_ctx *ctx)
 
 	if (t->now < t->limit)
 		return;
-	if (next && (t->now >= t->slice_end || (next->class < t->class && t->now >= next->preempt_at))) {
+	if (next &&
+	    (t->now >= t->slice_end || (next->class < t->class && t->now >= next->preempt_at))) {
 		t->state = TASK_READY;
 		t->ready_at = t->now;
 		release_cpu(ctx, t);
@@ -304,7 +305,8 @@ static ns_t run_limit(struct rs_ctx *ctx, const struct task *t, ns_t event, ns_t
 	if (other != UINT64_MAX)
 		limit = MIN(limit, other + ctx->cfg.quantum_ns + 1);
 	if (next)
-		limit = MIN(limit, next->class < t->class ? MIN(next->preempt_at, t->slice_end) : t->slice_end);
+		limit = MIN(limit, next->class < t->class ? MIN(next->preempt_at, t->slice_end)
+							  : t->slice_end);
 	return limit;
 }
 
@@ -321,8 +323,9 @@ static bool stalled(struct rs_ctx *ctx, const struct task *running, ns_t when)
 	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
 		const struct task *t = ctx->tasks[i];
 
-		if (t->class == CLASS_APP && (t->state == TASK_RUNNING || t->state == TASK_READY ||
-					      (t->state == TASK_WAITING && t->wait_kind == WAIT_SLEEP)))
+		if (t->class == CLASS_APP &&
+		    (t->state == TASK_RUNNING || t->state == TASK_READY ||
+		     (t->state == TASK_WAITING && t->wait_kind == WAIT_SLEEP)))
 			return false;
 	}
 	return true;

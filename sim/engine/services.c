@@ -146,7 +146,8 @@ int rs_swappiness(struct rs_ctx *ctx, uint16_t memcg, const struct rs_scan *sc)
 {
 	if (sc && sc->proactive && sc->swappiness >= 0)
 		return sc->swappiness;
-	return ctx->m.memcg[memcg].swappiness >= 0 ? ctx->m.memcg[memcg].swappiness : ctx->cfg.swappiness;
+	return ctx->m.memcg[memcg].swappiness >= 0 ? ctx->m.memcg[memcg].swappiness
+						   : ctx->cfg.swappiness;
 }
 
 bool rs_swap_exists(struct rs_ctx *ctx)
@@ -156,7 +157,8 @@ bool rs_swap_exists(struct rs_ctx *ctx)
 
 /* ---- sizes and counters ---- */
 
-void rs_lru_size_add(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru, enum rs_zone zone, int64_t nr)
+void rs_lru_size_add(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_lru lru, enum rs_zone zone,
+		     int64_t nr)
 {
 	lruvec_size_add(&ctx->m, (struct lruvec *)l, lru, zone, nr);
 }
@@ -185,8 +187,8 @@ void rs_count(struct rs_ctx *ctx, struct rs_lruvec *l, enum rs_event e, uint64_t
  * pgscan_*, pgsteal_* and pgrefill of reclaim at a limit are left out of /proc/vmstat before 7.2.
  * Kernel: mm/vmscan.c, __count_vm_events() under !cgroup_reclaim(sc).
  */
-void rs_count_reclaim(struct rs_ctx *ctx, struct rs_lruvec *l, const struct rs_scan *sc, enum rs_event e,
-		      uint64_t nr)
+void rs_count_reclaim(struct rs_ctx *ctx, struct rs_lruvec *l, const struct rs_scan *sc,
+		      enum rs_event e, uint64_t nr)
 {
 	uint64_t vmstat = ctx->m.vmstat[e];
 
@@ -213,7 +215,8 @@ void rs_flush_stats_ratelimited(struct rs_ctx *ctx)
 {
 	ns_t late = ctx->last_flush + 2 * ctx->cfg.stat_flush_period_ns;
 
-	if (ctx->m.kernel < RS_KERNEL_6_12 ? ctx->m.stat_threshold > ctx->nr_cpus : rs_now(ctx) > late) {
+	if (ctx->m.kernel < RS_KERNEL_6_12 ? ctx->m.stat_threshold > ctx->nr_cpus
+					   : rs_now(ctx) > late) {
 		memcg_flush_stats(&ctx->m);
 		ctx->last_flush = rs_now(ctx);
 	}
@@ -236,8 +239,8 @@ uint64_t rs_zone_wmark(struct rs_ctx *ctx, uint8_t nid, enum rs_zone z, enum rs_
 	return ctx->m.node[nid].zone[z].wmark[w];
 }
 
-bool rs_zone_watermark_ok(struct rs_ctx *ctx, uint8_t nid, enum rs_zone z, unsigned order, uint64_t mark,
-			  enum rs_zone highest)
+bool rs_zone_watermark_ok(struct rs_ctx *ctx, uint8_t nid, enum rs_zone z, unsigned order,
+			  uint64_t mark, enum rs_zone highest)
 {
 	return zone_watermark_ok(&ctx->m, nid, z, order, mark, highest);
 }

@@ -14,9 +14,9 @@ static void fill_tunables(struct rs_ctx *ctx)
 		.kernel = ctx->cfg.kernel,
 		.lru_gen_enabled = ctx->cfg.lru_gen_enabled,
 		.lru_gen_min_ttl_ns = ctx->cfg.lru_gen_min_ttl_ms * 1000000ull,
-		.batch_size = ctx->cfg.disabled == RS_MECH_BATCHES     ? 1 :
-			      ctx->cfg.kernel >= RS_KERNEL_6_12 ? 31 :
-								  15,
+		.batch_size = ctx->cfg.disabled == RS_MECH_BATCHES ? 1
+			      : ctx->cfg.kernel >= RS_KERNEL_6_12  ? 31
+								   : 15,
 		.exec_prefault_young = !ctx->cfg.arch_arm64,
 		.sort_dirty = ctx->cfg.sort_dirty,
 		.memory_tiering = ctx->cfg.numa_balancing & 2,
@@ -55,8 +55,8 @@ static bool has_own_group(const struct rs_config *c)
 		const struct memcg_config *g = &c->memcgs[i];
 
 		if (!g->path[0])
-			return g->max != RS_UNLIMITED || g->high != RS_UNLIMITED || g->min || g->low ||
-			       g->swap_max != RS_UNLIMITED || g->swappiness >= 0;
+			return g->max != RS_UNLIMITED || g->high != RS_UNLIMITED || g->min ||
+			       g->low || g->swap_max != RS_UNLIMITED || g->swappiness >= 0;
 	}
 	return false;
 }
@@ -107,7 +107,8 @@ static void make_cpus(struct rs_ctx *ctx)
 		ctx->cpus[i].stock_memcg = 0;
 }
 
-static struct task *kernel_thread(struct rs_ctx *ctx, enum task_class class, void (*main)(struct task *), uint8_t nid)
+static struct task *kernel_thread(struct rs_ctx *ctx, enum task_class class,
+				  void (*main)(struct task *), uint8_t nid)
 {
 	struct task *t = task_new(ctx, class, main);
 
@@ -161,7 +162,8 @@ static bool build(struct rs_ctx *ctx, const struct rs_scenario *scenario, GError
 		return false;
 	ctx->events = g_array_new(FALSE, FALSE, sizeof(struct event));
 	ctx->policy_priv = g_malloc0(MAX(ctx->ops->policy_size, 1));
-	ctx->folio_priv = ctx->ops->folio_size ? reserve_array(ctx->m.nr_frames, ctx->ops->folio_size) : NULL;
+	ctx->folio_priv =
+		ctx->ops->folio_size ? reserve_array(ctx->m.nr_frames, ctx->ops->folio_size) : NULL;
 	ctx->lru_locks = g_new0(struct lru_lock, (size_t)MAX_MEMCGS * ctx->m.nr_nodes);
 	rs_rng_init(&ctx->policy_rng, ctx->cfg.seed, "policy");
 	make_cpus(ctx);
@@ -225,7 +227,8 @@ static void start_first_thread(struct rs_ctx *ctx)
 	feed(ctx, &b);
 }
 
-bool rs_sim_feed(struct rs_sim *sim, const struct rs_trace *trace, const struct rs_batch *batch, GError **error)
+bool rs_sim_feed(struct rs_sim *sim, const struct rs_trace *trace, const struct rs_batch *batch,
+		 GError **error)
 {
 	struct rs_ctx *ctx = (struct rs_ctx *)sim;
 
@@ -236,7 +239,8 @@ bool rs_sim_feed(struct rs_sim *sim, const struct rs_trace *trace, const struct 
 	return pass_error(ctx, error);
 }
 
-bool rs_sim_finish(struct rs_sim *sim, const struct rs_trace *trace, struct rs_result **ret, GError **error)
+bool rs_sim_finish(struct rs_sim *sim, const struct rs_trace *trace, struct rs_result **ret,
+		   GError **error)
 {
 	struct rs_ctx *ctx = (struct rs_ctx *)sim;
 

@@ -6,18 +6,23 @@
 
 static void fill_sizes(struct rs_ctx *ctx, uint16_t memcg, uint64_t *bytes)
 {
-	static const unsigned lru_size[NR_LISTS_LRU] = { RS_MEMCG_INACTIVE_ANON, RS_MEMCG_ACTIVE_ANON,
-							 RS_MEMCG_INACTIVE_FILE, RS_MEMCG_ACTIVE_FILE,
-							 RS_MEMCG_UNEVICTABLE };
-	static const unsigned gauge_size[NR_GAUGES] = { RS_MEMCG_ANON, RS_MEMCG_FILE, RS_MEMCG_FILE_MAPPED,
-							RS_MEMCG_FILE_DIRTY, RS_MEMCG_FILE_WRITEBACK,
-							RS_MEMCG_SWAPCACHED };
+	static const unsigned lru_size[NR_LISTS_LRU] = {
+		RS_MEMCG_INACTIVE_ANON, RS_MEMCG_ACTIVE_ANON, RS_MEMCG_INACTIVE_FILE,
+		RS_MEMCG_ACTIVE_FILE, RS_MEMCG_UNEVICTABLE
+	};
+	static const unsigned gauge_size[NR_GAUGES] = {
+		RS_MEMCG_ANON,	     RS_MEMCG_FILE,	      RS_MEMCG_FILE_MAPPED,
+		RS_MEMCG_FILE_DIRTY, RS_MEMCG_FILE_WRITEBACK, RS_MEMCG_SWAPCACHED
+	};
 
 	for (unsigned i = 0; i < NR_GAUGES; i++)
-		bytes[gauge_size[i]] = (uint64_t)MAX(ctx->m.memcg[memcg].gauge[i], 0) * RS_PAGE_SIZE;
+		bytes[gauge_size[i]] =
+			(uint64_t)MAX(ctx->m.memcg[memcg].gauge[i], 0) * RS_PAGE_SIZE;
 	for (unsigned i = 0; i < NR_LISTS_LRU; i++)
 		for (uint32_t n = 0; n < ctx->m.nr_nodes; n++)
-			bytes[lru_size[i]] += (uint64_t)MAX(lruvec_of(&ctx->m, memcg, n)->lru[i], 0) * RS_PAGE_SIZE;
+			bytes[lru_size[i]] +=
+				(uint64_t)MAX(lruvec_of(&ctx->m, memcg, n)->lru[i], 0) *
+				RS_PAGE_SIZE;
 }
 
 static void fill_group(struct rs_ctx *ctx, struct rs_snapshot *s, uint16_t memcg)
@@ -65,7 +70,8 @@ static void fill_lru_gen(struct rs_ctx *ctx, struct rs_snapshot *s)
 
 	if (!ctx->ops->lru_gen)
 		return;
-	n = ctx->ops->lru_gen(ctx, &lruvec_of(&ctx->m, ctx->m.trace_memcg, 0)->pub, G_N_ELEMENTS(row), row);
+	n = ctx->ops->lru_gen(ctx, &lruvec_of(&ctx->m, ctx->m.trace_memcg, 0)->pub,
+			      G_N_ELEMENTS(row), row);
 	for (unsigned i = 0; i < n; i++)
 		rs_snapshot_add_gen(s, &row[i]);
 }
@@ -93,7 +99,8 @@ void take_snapshot(struct rs_ctx *ctx, const char *name)
 void sample_event(struct rs_ctx *ctx, void *arg, uint64_t nr)
 {
 	if (nr == MAX_SAMPLES) {
-		rs_result_warn(ctx->result, "only the first %u samples were taken: set sample_ns higher",
+		rs_result_warn(ctx->result,
+			       "only the first %u samples were taken: set sample_ns higher",
 			       MAX_SAMPLES);
 		return;
 	}
@@ -163,7 +170,8 @@ static void fill_lock_by_op(struct rs_ctx *ctx, const char *name, const struct l
 
 static void fill_device(struct rs_ctx *ctx, const struct device *d)
 {
-	static const char *const kind[DEV_NR_KINDS] = { "none", "null", "virtio", "zram", "ssd", "nvme", "hdd" };
+	static const char *const kind[DEV_NR_KINDS] = { "none", "null", "virtio", "zram",
+							"ssd",	"nvme", "hdd" };
 	struct rs_device_stat *out = rs_result_add_device(ctx->result, d->name, kind[d->kind]);
 
 	out->reads = d->nr_reads;
@@ -184,10 +192,12 @@ static void fill_node(struct rs_ctx *ctx, uint32_t nid)
 
 		if (!zone->managed)
 			continue;
-		out->zone[out->nr_zones++] = (struct rs_zone_stat){
-			names[z], zone->managed, zone->free, zone->wmark[RS_WMARK_MIN],
-			zone->wmark[RS_WMARK_LOW], zone->wmark[RS_WMARK_HIGH]
-		};
+		out->zone[out->nr_zones++] = (struct rs_zone_stat){ names[z],
+								    zone->managed,
+								    zone->free,
+								    zone->wmark[RS_WMARK_MIN],
+								    zone->wmark[RS_WMARK_LOW],
+								    zone->wmark[RS_WMARK_HIGH] };
 	}
 	out->kswapd_wakeups = ctx->pgdat[nid].wakeups;
 	out->kswapd_cpu_ns = ctx->kswapd[nid]->run_ns;
@@ -216,7 +226,8 @@ void finish_result(struct rs_ctx *ctx)
 	for (uint32_t i = 0; i < ctx->nr_cpus; i++) {
 		const struct cpu *cpu = &ctx->cpus[i];
 
-		r->cpu_busy_ns += cpu->busy_ns + (cpu->cur ? cpu->cur->now - cpu->cur->started_at : 0);
+		r->cpu_busy_ns +=
+			cpu->busy_ns + (cpu->cur ? cpu->cur->now - cpu->cur->started_at : 0);
 	}
 	fill_lock_by_op(ctx, "mmap_lock", ctx->lock_mmap);
 	fill_lock_by_op(ctx, "vma_lock", ctx->lock_vma);
@@ -235,8 +246,8 @@ void note_oom(struct rs_ctx *ctx, const struct mm *victim, uint16_t memcg)
 {
 	if (ctx->result->oom)
 		return;
-	ctx->result->oom = g_strdup_printf(
-		"process %u of group %s killed at %" PRIu64 " ns: %" PRIu64 " anonymous and %" PRIu64
-		" file pages", victim->pub.id, ctx->m.memcg[memcg].path, rs_now(ctx),
-		victim->pub.rss[RS_ANON], victim->pub.rss[RS_FILE]);
+	ctx->result->oom = g_strdup_printf("process %u of group %s killed at %" PRIu64
+					   " ns: %" PRIu64 " anonymous and %" PRIu64 " file pages",
+					   victim->pub.id, ctx->m.memcg[memcg].path, rs_now(ctx),
+					   victim->pub.rss[RS_ANON], victim->pub.rss[RS_FILE]);
 }

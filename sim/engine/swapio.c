@@ -5,8 +5,8 @@
  */
 #include "sim/engine/observe.h"
 
-#define PLUG_FLUSH_PAGES 32u   /* BLK_PLUG_FLUSH_SIZE, 128 KiB */
-#define PLUG_MAX_REQUESTS 32u  /* BLK_MAX_REQUEST_COUNT */
+#define PLUG_FLUSH_PAGES 32u  /* BLK_PLUG_FLUSH_SIZE, 128 KiB */
+#define PLUG_MAX_REQUESTS 32u /* BLK_MAX_REQUEST_COUNT */
 
 /* ---- the plug: swap writes wait here and merge with their neighbours ---- */
 
@@ -153,8 +153,8 @@ void swap_free_entry(struct rs_ctx *ctx, uint32_t slot)
 	pfn_t cached = ctx->m.swap.slot[slot].cached;
 
 	swap_put(&ctx->m, slot);
-	if (cached && !ctx->m.folios[cached].mapcount && !(ctx->m.folios[cached].flags & PG_locked) &&
-	    folio_free_swap(ctx, cached))
+	if (cached && !ctx->m.folios[cached].mapcount &&
+	    !(ctx->m.folios[cached].flags & PG_locked) && folio_free_swap(ctx, cached))
 		folio_free_if_unused(ctx, cached);
 }
 
@@ -164,7 +164,8 @@ void swap_free_entry(struct rs_ctx *ctx, uint32_t slot)
  * Allocate, charge, insert, refault, LRU; then read. The page learns whose it is when it is mapped.
  * Kernel: __read_swap_cache_async().
  */
-static pfn_t read_swap_cache(struct rs_ctx *ctx, const struct rs_vma *vma, uint64_t vpn, uint32_t slot)
+static pfn_t read_swap_cache(struct rs_ctx *ctx, const struct rs_vma *vma, uint64_t vpn,
+			     uint32_t slot)
 {
 	struct swap_slot *s = &ctx->m.swap.slot[slot];
 	uint64_t shadow;
@@ -223,7 +224,8 @@ static uint32_t window_size(uint64_t hits, bool adjacent, uint32_t max, uint32_t
 	return MAX(pages, prev_win / 2);
 }
 
-static void read_ahead_slot(struct rs_ctx *ctx, const struct rs_vma *vma, uint64_t vpn, uint32_t slot)
+static void read_ahead_slot(struct rs_ctx *ctx, const struct rs_vma *vma, uint64_t vpn,
+			    uint32_t slot)
 {
 	pfn_t pfn;
 
@@ -237,14 +239,16 @@ static void read_ahead_slot(struct rs_ctx *ctx, const struct rs_vma *vma, uint64
 }
 
 /* Window of the VMA variant: [start, end), within the VMA and the page table. */
-static uint32_t vma_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t vpn, uint64_t *start, uint64_t *end)
+static uint32_t vma_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t vpn, uint64_t *start,
+			   uint64_t *end)
 {
 	uint32_t max = 1u << MIN(ctx->cfg.page_cluster, 5), win, left;
 	uint64_t prev = vma->ra_addr;
 	bool fresh = !prev && !vma->ra_win && !vma->ra_hits; /* Kernel: GET_SWAP_RA_VAL() */
 
-	win = max == 1 ? 1 : window_size(fresh ? 4 : vma->ra_hits, vpn == prev + 1 || vpn + 1 == prev,
-					 max, vma->ra_win);
+	win = max == 1 ? 1
+		       : window_size(fresh ? 4 : vma->ra_hits, vpn == prev + 1 || vpn + 1 == prev,
+				     max, vma->ra_win);
 	vma->ra_addr = vpn;
 	vma->ra_win = win;
 	vma->ra_hits = 0;
@@ -257,7 +261,8 @@ static uint32_t vma_window(struct rs_ctx *ctx, struct rs_vma *vma, uint64_t vpn,
 }
 
 /* Kernel: swap_vma_readahead(). */
-static pfn_t vma_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
+static pfn_t vma_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+			   uint32_t slot)
 {
 	uint64_t start, end;
 	struct plug plug;
@@ -309,7 +314,8 @@ static bool rotating(const struct rs_ctx *ctx)
 }
 
 /* The faulting page and perhaps its neighbours, through the swap cache. 0: no memory. */
-pfn_t swapin_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn, uint32_t slot)
+pfn_t swapin_readahead(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint64_t vpn,
+		       uint32_t slot)
 {
 	if (rotating(ctx))
 		return cluster_readahead(ctx, vma, vpn, slot);

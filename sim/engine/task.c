@@ -49,10 +49,12 @@ __asm__(".text\n"
 	".globl rs_fiber_switch\n"
 	".type rs_fiber_switch, @function\n"
 	"rs_fiber_switch:\n"
-	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	pushq %r15\n"
+	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n	pushq %r13\n	pushq %r14\n	"
+	"pushq %r15\n"
 	"	movq %rsp, (%rdi)\n"
 	"	movq %rsi, %rsp\n"
-	"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	popq %rbp\n"
+	"	popq %r15\n	popq %r14\n	popq %r13\n	popq %r12\n	popq %rbx\n	"
+	"popq %rbp\n"
 	"	ret\n"
 	".size rs_fiber_switch, .-rs_fiber_switch\n"
 	".hidden rs_fiber_first\n"
@@ -72,12 +74,12 @@ static void fiber_prepare(struct fiber *f, struct task *t)
 	*--top = NULL; /* two words, so that the stack is aligned at the call */
 	*--top = NULL;
 	*--top = (void *)rs_fiber_first;
-	*--top = NULL;	       /* rbp */
-	*--top = NULL;	       /* rbx */
-	*--top = t;	       /* r12 */
+	*--top = NULL;		/* rbp */
+	*--top = NULL;		/* rbx */
+	*--top = t;		/* r12 */
 	*--top = (void *)entry; /* r13 */
-	*--top = NULL;	       /* r14 */
-	*--top = NULL;	       /* r15 */
+	*--top = NULL;		/* r14 */
+	*--top = NULL;		/* r15 */
 	f->sp = top;
 }
 #else
@@ -145,7 +147,8 @@ void task_free(struct task *t)
 {
 	g_queue_clear_full(&t->segments, (GDestroyNotify)segment_free);
 #ifdef FIBER_ASAN
-	/* Frames that never returned left marks; the next owner of the address must not meet them. */
+	/* Frames that never returned left marks; the next owner of the address must not meet them.
+	 */
 	__asan_unpoison_memory_region(t->fiber->stack, STACK_SIZE);
 #endif
 	munmap(t->fiber->stack, STACK_SIZE);

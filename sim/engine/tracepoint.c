@@ -36,7 +36,8 @@ void trace_page_cache(struct rs_ctx *ctx, pfn_t pfn, bool add)
 {
 	const struct folio *f = &ctx->m.folios[pfn];
 
-	observe_event(ctx, add ? "mm_filemap_add_to_page_cache" : "mm_filemap_delete_from_page_cache",
+	observe_event(ctx,
+		      add ? "mm_filemap_add_to_page_cache" : "mm_filemap_delete_from_page_cache",
 		      "dev 254:0 ino %x pfn=0x%x ofs=%" PRIu64 " order=%u", f->object + 1, pfn,
 		      (uint64_t)f->index << RS_PAGE_SHIFT, (unsigned)f->order);
 }
@@ -51,13 +52,17 @@ void trace_write_folio(struct rs_ctx *ctx, pfn_t pfn)
 
 void trace_reclaim_begin(struct rs_ctx *ctx, const struct rs_scan *sc)
 {
-	observe_event(ctx, sc->cgroup_reclaim ? "mm_vmscan_memcg_reclaim_begin" : "mm_vmscan_direct_reclaim_begin",
+	observe_event(ctx,
+		      sc->cgroup_reclaim ? "mm_vmscan_memcg_reclaim_begin"
+					 : "mm_vmscan_direct_reclaim_begin",
 		      "order=%d gfp_flags=" GFP, sc->order);
 }
 
 void trace_reclaim_end(struct rs_ctx *ctx, const struct rs_scan *sc, uint64_t nr_reclaimed)
 {
-	observe_event(ctx, sc->cgroup_reclaim ? "mm_vmscan_memcg_reclaim_end" : "mm_vmscan_direct_reclaim_end",
+	observe_event(ctx,
+		      sc->cgroup_reclaim ? "mm_vmscan_memcg_reclaim_end"
+					 : "mm_vmscan_direct_reclaim_end",
 		      "nr_reclaimed=%" PRIu64, nr_reclaimed);
 }
 
@@ -67,8 +72,9 @@ void trace_throttled(struct rs_ctx *ctx, uint8_t nid, ns_t ns, const char *reaso
 	g_autofree char *upper = g_ascii_strup(reason, -1);
 
 	observe_event(ctx, "mm_vmscan_throttled",
-		      "nid=%d usec_timeout=%" PRIu64 " usect_delayed=%" PRIu64 " reason=VMSCAN_THROTTLE_%s", nid,
-		      ns / 1000, ns / 1000, upper);
+		      "nid=%d usec_timeout=%" PRIu64 " usect_delayed=%" PRIu64
+		      " reason=VMSCAN_THROTTLE_%s",
+		      nid, ns / 1000, ns / 1000, upper);
 }
 
 /* ---- reported by policies ---- */
@@ -84,22 +90,24 @@ void rs_trace_lru_isolate(struct rs_ctx *ctx, const struct rs_scan *sc, uint64_t
 	observe_event(ctx, "mm_vmscan_lru_isolate",
 		      "%sclasszone=%d order=%d nr_requested=%" PRIu64 " nr_scanned=%" PRIu64
 		      " nr_skipped=%" PRIu64 " nr_taken=%" PRIu64 " lru=%s",
-		      ctx->m.kernel < RS_KERNEL_6_12 ? "isolate_mode=0 " : "", sc->reclaim_idx, sc->order,
-		      requested, scanned, skipped, taken, lru_name[lru]);
+		      ctx->m.kernel < RS_KERNEL_6_12 ? "isolate_mode=0 " : "", sc->reclaim_idx,
+		      sc->order, requested, scanned, skipped, taken, lru_name[lru]);
 }
 
-void rs_trace_lru_shrink_inactive(struct rs_ctx *ctx, uint8_t nid, uint64_t scanned, uint64_t reclaimed,
-				  const struct rs_reclaim_stat *s, const struct rs_scan *sc, enum rs_type type)
+void rs_trace_lru_shrink_inactive(struct rs_ctx *ctx, uint8_t nid, uint64_t scanned,
+				  uint64_t reclaimed, const struct rs_reclaim_stat *s,
+				  const struct rs_scan *sc, enum rs_type type)
 {
 	if (!OBSERVED(ctx))
 		return;
-	observe_event(ctx, "mm_vmscan_lru_shrink_inactive",
-		      "nid=%d nr_scanned=%" PRIu64 " nr_reclaimed=%" PRIu64 " nr_dirty=%u nr_writeback=%u"
-		      " nr_congested=%u nr_immediate=%u nr_activate_anon=%u nr_activate_file=%u"
-		      " nr_ref_keep=%u nr_unmap_fail=%u priority=%d flags=%s",
-		      nid, scanned, reclaimed, s->nr_dirty, s->nr_writeback, s->nr_congested, s->nr_immediate,
-		      s->nr_activate[RS_ANON], s->nr_activate[RS_FILE], s->nr_ref_keep, s->nr_unmap_fail,
-		      sc->priority, reclaim_flags(type == RS_FILE));
+	observe_event(
+		ctx, "mm_vmscan_lru_shrink_inactive",
+		"nid=%d nr_scanned=%" PRIu64 " nr_reclaimed=%" PRIu64 " nr_dirty=%u nr_writeback=%u"
+		" nr_congested=%u nr_immediate=%u nr_activate_anon=%u nr_activate_file=%u"
+		" nr_ref_keep=%u nr_unmap_fail=%u priority=%d flags=%s",
+		nid, scanned, reclaimed, s->nr_dirty, s->nr_writeback, s->nr_congested,
+		s->nr_immediate, s->nr_activate[RS_ANON], s->nr_activate[RS_FILE], s->nr_ref_keep,
+		s->nr_unmap_fail, sc->priority, reclaim_flags(type == RS_FILE));
 }
 
 void rs_trace_lru_shrink_active(struct rs_ctx *ctx, uint8_t nid, uint64_t taken, uint64_t active,

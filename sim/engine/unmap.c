@@ -17,7 +17,8 @@ static bool walk_vma(struct rs_ctx *ctx, struct rs_vma *vma, pfn_t pfn, pte_fn *
 
 	if (vpn == UINT64_MAX)
 		return true;
-	end = MIN(vma->start + (uint32_t)(f->index + folio_nr_pages(f) - (uint32_t)vma->pgoff), vma->end);
+	end = MIN(vma->start + (uint32_t)(f->index + folio_nr_pages(f) - (uint32_t)vma->pgoff),
+		  vma->end);
 	while (vpn < end) {
 		struct rs_pvmw pvmw = { .mm = &mm->pub, .vma = vma, .vpn = vpn, .pfn = pfn };
 		uint64_t next = (vpn | 511) + 1;

@@ -117,8 +117,10 @@ void vma_start_write(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, enum
 	vma->vm_lock_seq = s->seq;
 }
 
-void vma_start_write_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end, enum lock_op op)
+void vma_start_write_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+			   enum lock_op op)
 {
-	for (uint32_t i = mm_vma_index(mm, start); i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
+	for (uint32_t i = mm_vma_index(mm, start);
+	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		vma_start_write(ctx, mm, mm->pub.vmas[i], op);
 }

@@ -51,7 +51,8 @@ void writeback_file(struct rs_ctx *ctx, uint32_t id, uint64_t max)
 	uint32_t n = 0;
 	uint64_t last = 0, done = 0;
 
-	for (uint64_t c = 0; c < ctx->m.file[id].nr_chunks && ctx->m.file[id].nr_dirty && done < max; c++) {
+	for (uint64_t c = 0;
+	     c < ctx->m.file[id].nr_chunks && ctx->m.file[id].nr_dirty && done < max; c++) {
 		for (uint32_t i = 0; i < CACHE_CHUNK && done < max; i++) {
 			struct cache_chunk *chunk = ctx->m.file[id].chunk[c];
 			uint64_t index = c * CACHE_CHUNK + i;
@@ -60,7 +61,8 @@ void writeback_file(struct rs_ctx *ctx, uint32_t id, uint64_t max)
 			if (!chunk || !chunk->nr_dirty)
 				break;
 			pfn = file_page(&ctx->m.file[id], index);
-			if (!pfn || (ctx->m.folios[pfn].flags & (PG_dirty | PG_writeback | PG_locked)) != PG_dirty)
+			if (!pfn || (ctx->m.folios[pfn].flags &
+				     (PG_dirty | PG_writeback | PG_locked)) != PG_dirty)
 				continue;
 			if (n && (index != last + 1 || n == REQUEST_PAGES)) {
 				device_write(ctx, &ctx->disk_dev, run, n);
@@ -159,7 +161,8 @@ static bool memcg_domain(struct rs_ctx *ctx, uint16_t memcg, struct dirty_domain
 	d->limit = avail * ctx->cfg.dirty_ratio / 100;
 	d->background = avail * ctx->cfg.dirty_background_ratio / 100;
 	d->dirty = MAX(ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_DIRTY] +
-			       ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_WRITEBACK], 0);
+			       ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_WRITEBACK],
+		       0);
 	return true;
 }
 

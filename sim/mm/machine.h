@@ -36,7 +36,7 @@ struct node {
 /* ---- groups and lruvecs (memcg.c, lruvec.c) ---- */
 
 struct lruvec {
-	struct rs_lruvec pub; /* first: the policy's view casts to and fro */
+	struct rs_lruvec pub;			 /* first: the policy's view casts to and fro */
 	int64_t size[RS_NR_ZONES][NR_LISTS_LRU]; /* own folios only, exact */
 	/* Of the group and its descendants: live, and as the last flush left them. */
 	int64_t lru[NR_LISTS_LRU], lru_flushed[NR_LISTS_LRU];
@@ -144,7 +144,7 @@ struct file {
 	struct open_file *open;
 	uint32_t nr_open;
 	uint64_t nr_cached, nr_dirty;
-	ns_t dirtied_at;	  /* of the oldest dirtying since it was last clean */
+	ns_t dirtied_at; /* of the oldest dirtying since it was last clean */
 };
 
 /* ---- swap (swap.c) ---- */
@@ -160,12 +160,12 @@ struct swap_slot {
 struct swap_area {
 	struct swap_slot *slot; /* index 0 unused, as on disk */
 	uint32_t nr_slots, nr_free;
-	uint32_t *slot_of;	/* by pfn: slot of a folio in the swap cache */
-	uint32_t cluster_size; /* slots, a power of two */
-	uint32_t *cluster_free; /* free slots in each cluster */
+	uint32_t *slot_of;		     /* by pfn: slot of a folio in the swap cache */
+	uint32_t cluster_size;		     /* slots, a power of two */
+	uint32_t *cluster_free;		     /* free slots in each cluster */
 	uint32_t nr_clusters, cluster, next; /* the CPU's current cluster and where to go on */
-	uint32_t position; /* of that cluster in the order they are taken */
-	uint32_t nr_ret, ret[SLOTS_CACHE]; /* given back, not yet free (before 7.2) */
+	uint32_t position;		     /* of that cluster in the order they are taken */
+	uint32_t nr_ret, ret[SLOTS_CACHE];   /* given back, not yet free (before 7.2) */
 };
 
 struct machine {
@@ -201,7 +201,8 @@ struct machine {
 
 	uint64_t vmstat[RS_NR_EVENTS];
 	uint64_t stat_updates, stat_threshold; /* pending memcg statistics: units, 64 units */
-	uint64_t nr_file_mapped, nr_anon_mapped, nr_dirty, nr_writeback, nr_swapcached, nr_file_pages;
+	uint64_t nr_file_mapped, nr_anon_mapped, nr_dirty, nr_writeback, nr_swapcached,
+		nr_file_pages;
 };
 
 /* machine.c */
@@ -226,7 +227,7 @@ bool zone_watermark_ok(const struct machine *, uint8_t nid, enum rs_zone, unsign
 uint64_t zone_reclaimable(const struct machine *, const struct zone *);
 
 /* memcg.c */
-uint16_t memcg_find(const struct machine *, const char *path); /* RS_MEMCG_NONE if missing */
+uint16_t memcg_find(const struct machine *, const char *path);	      /* RS_MEMCG_NONE if missing */
 uint16_t memcg_create(struct machine *, const char *path, GError **); /* with its ancestors */
 static inline struct lruvec *lruvec_of(const struct machine *m, uint16_t memcg, uint8_t nid)
 {
@@ -246,7 +247,8 @@ bool memcg_is_descendant(const struct machine *, uint16_t memcg, uint16_t root);
 void memcg_gauge(struct machine *, uint16_t memcg, enum gauge, int64_t nr);
 void memcg_count(struct machine *, uint16_t memcg, enum rs_event, uint64_t nr);
 void memcg_update_protection(struct machine *, uint16_t root);
-/* Memcg statistics wait in per-CPU counters until they are flushed. Kernel: memcg_rstat_updated() */
+/* Memcg statistics wait in per-CPU counters until they are flushed. Kernel: memcg_rstat_updated()
+ */
 void memcg_stat_updated(struct machine *, uint64_t units);
 void memcg_flush_stats(struct machine *);
 
@@ -294,7 +296,7 @@ static inline uint32_t make_pte(pfn_t pfn, uint32_t bits)
 
 /* vma.c */
 struct mm *mm_new(struct machine *, uint16_t memcg);
-void mm_free(struct machine *, struct mm *); /* its pages are gone already */
+void mm_free(struct machine *, struct mm *);		     /* its pages are gone already */
 struct rs_vma *mm_find_vma(const struct mm *, uint64_t vpn); /* the VMA that holds it, or NULL */
 uint32_t mm_vma_index(const struct mm *, uint64_t vpn);	     /* first VMA with end > vpn */
 struct rs_vma *mm_map(struct machine *, struct mm *, uint64_t start, const struct rs_map *,
@@ -335,8 +337,9 @@ static inline uint64_t vma_address(const struct rs_vma *vma, const struct folio 
 	if (offset < n)
 		return vma->start + offset;
 	/* A large folio that begins in front of the VMA. */
-	return (uint64_t)(uint32_t)(offset + folio_nr_pages(f) - 1) < folio_nr_pages(f) - 1u ? vma->start :
-											   UINT64_MAX;
+	return (uint64_t)(uint32_t)(offset + folio_nr_pages(f) - 1) < folio_nr_pages(f) - 1u
+		       ? vma->start
+		       : UINT64_MAX;
 }
 
 /* pagecache.c */

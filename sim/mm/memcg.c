@@ -26,7 +26,8 @@ static void apply_settings(struct machine *m, struct memcg *g)
 		g->high = c->high == RS_UNLIMITED ? RS_UNLIMITED : c->high >> RS_PAGE_SHIFT;
 		g->min = c->min >> RS_PAGE_SHIFT;
 		g->low = c->low >> RS_PAGE_SHIFT;
-		g->swap_max = c->swap_max == RS_UNLIMITED ? RS_UNLIMITED : c->swap_max >> RS_PAGE_SHIFT;
+		g->swap_max =
+			c->swap_max == RS_UNLIMITED ? RS_UNLIMITED : c->swap_max >> RS_PAGE_SHIFT;
 		g->swappiness = c->swappiness;
 	}
 }
@@ -50,10 +51,16 @@ static uint16_t new_memcg(struct machine *m, const char *path, uint16_t parent)
 	uint16_t id = m->nr_memcgs++, *link;
 	struct memcg *g = &m->memcg[id];
 
-	*g = (struct memcg){ .path = g_strdup(path), .id = id, .parent = parent,
-			     .first_child = RS_MEMCG_NONE, .next_sibling = RS_MEMCG_NONE,
-			     .online = true, .max = RS_UNLIMITED, .high = RS_UNLIMITED,
-			     .swap_max = RS_UNLIMITED, .swappiness = -1 };
+	*g = (struct memcg){ .path = g_strdup(path),
+			     .id = id,
+			     .parent = parent,
+			     .first_child = RS_MEMCG_NONE,
+			     .next_sibling = RS_MEMCG_NONE,
+			     .online = true,
+			     .max = RS_UNLIMITED,
+			     .high = RS_UNLIMITED,
+			     .swap_max = RS_UNLIMITED,
+			     .swappiness = -1 };
 	for (unsigned i = 0; i < RS_MAX_NODES; i++)
 		g->reclaim_iter[i] = RS_MEMCG_NONE;
 	apply_settings(m, g);
@@ -222,15 +229,18 @@ void memcg_update_protection(struct machine *m, uint16_t root)
 			g->effective_low = g->low;
 			continue;
 		}
-		for (uint16_t c = p->first_child; c != RS_MEMCG_NONE; c = m->memcg[c].next_sibling) {
+		for (uint16_t c = p->first_child; c != RS_MEMCG_NONE;
+		     c = m->memcg[c].next_sibling) {
 			min_sum += MIN(m->memcg[c].usage, m->memcg[c].min);
 			low_sum += MIN(m->memcg[c].usage, m->memcg[c].low);
 		}
 		g->effective_min = MIN(g->usage, g->min);
 		g->effective_low = MIN(g->usage, g->low);
 		if (min_sum > p->effective_min)
-			g->effective_min = (__uint128_t)g->effective_min * p->effective_min / min_sum;
+			g->effective_min =
+				(__uint128_t)g->effective_min * p->effective_min / min_sum;
 		if (low_sum > p->effective_low)
-			g->effective_low = (__uint128_t)g->effective_low * p->effective_low / low_sum;
+			g->effective_low =
+				(__uint128_t)g->effective_low * p->effective_low / low_sum;
 	}
 }

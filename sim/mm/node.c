@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#define DMA_PAGES 4096u		 /* the first 16 MiB */
-#define DMA32_PAGES (1u << 20)	 /* up to 4 GiB */
+#define DMA_PAGES 4096u	       /* the first 16 MiB */
+#define DMA32_PAGES (1u << 20) /* up to 4 GiB */
 static const uint64_t lowmem_ratio[RS_NR_ZONES] = { 256, 256, 32 };
 
 /* Managed pages of a node's zone. Node 0 has DMA and DMA32; others only Normal. */
@@ -18,7 +18,8 @@ static uint64_t zone_managed_pages(const struct rs_config *cfg, uint32_t nid, un
 {
 	const struct node_config *n = &cfg->node[nid];
 	uint64_t pages = n->managed >= 0 ? (uint64_t)n->managed : n->memory >> RS_PAGE_SHIFT;
-	uint64_t low = nid ? 0 : MIN(pages, DMA_PAGES), mid = nid ? 0 : MIN(pages - low, DMA32_PAGES - DMA_PAGES);
+	uint64_t low = nid ? 0 : MIN(pages, DMA_PAGES),
+		 mid = nid ? 0 : MIN(pages - low, DMA32_PAGES - DMA_PAGES);
 
 	if (n->zone[z].managed >= 0)
 		return n->zone[z].managed;
@@ -88,22 +89,23 @@ static void init_watermarks(struct machine *m)
 	for (uint32_t nid = 0; nid < m->nr_nodes; nid++)
 		for (unsigned z = 0; z < RS_NR_ZONES; z++)
 			lowmem += m->node[nid].zone[z].managed;
-	min_kb = m->cfg->min_free_kbytes >= 0 ? (uint64_t)m->cfg->min_free_kbytes :
-						CLAMP(isqrt(lowmem * 4 * 16), 128, 262144);
+	min_kb = m->cfg->min_free_kbytes >= 0 ? (uint64_t)m->cfg->min_free_kbytes
+					      : CLAMP(isqrt(lowmem * 4 * 16), 128, 262144);
 	min_pages = min_kb / 4;
 	for (uint32_t nid = 0; nid < m->nr_nodes; nid++) {
 		for (unsigned z = 0; z < RS_NR_ZONES; z++) {
 			struct zone *zone = &m->node[nid].zone[z];
 			const struct zone_config *zc = &m->cfg->node[nid].zone[z];
 			uint64_t min = lowmem ? min_pages * zone->managed / lowmem : 0;
-			uint64_t gap = MAX(min / 4, zone->managed *
-						    m->cfg->watermark_scale_factor / 10000);
+			uint64_t gap = MAX(min / 4,
+					   zone->managed * m->cfg->watermark_scale_factor / 10000);
 
 			zone->wmark[RS_WMARK_MIN] = zc->min >= 0 ? (uint64_t)zc->min : min;
 			min = zone->wmark[RS_WMARK_MIN];
 			zone->wmark[RS_WMARK_LOW] = zc->low >= 0 ? (uint64_t)zc->low : min + gap;
-			zone->wmark[RS_WMARK_HIGH] = zc->high >= 0 ? (uint64_t)zc->high :
-								     zone->wmark[RS_WMARK_LOW] + gap;
+			zone->wmark[RS_WMARK_HIGH] = zc->high >= 0
+							     ? (uint64_t)zc->high
+							     : zone->wmark[RS_WMARK_LOW] + gap;
 			zone->wmark[RS_WMARK_PROMO] = zone->wmark[RS_WMARK_HIGH] + gap;
 		}
 	}
@@ -223,13 +225,17 @@ pfn_t zone_alloc(struct machine *m, uint8_t nid, enum rs_zone z, unsigned order)
 
 		o--;
 		upper = pfn + (1u << o);
-		m->folios[upper] = (struct folio){ .flags = PG_free, .nid = nid, .zone = z, .order = o };
+		m->folios[upper] =
+			(struct folio){ .flags = PG_free, .nid = nid, .zone = z, .order = o };
 		rs_list_add(m->folios, zone->free_list[o], upper);
 	}
 	zone->free -= 1u << order;
 	for (unsigned i = 1; i < 1u << order; i++)
-		m->folios[pfn + i] = (struct folio){ .nid = nid, .zone = z, .flags = PG_tail, .object = pfn };
-	m->folios[pfn] = (struct folio){ .nid = nid, .zone = z, .order = order, .flags = order ? PG_head : 0 };
+		m->folios[pfn + i] =
+			(struct folio){ .nid = nid, .zone = z, .flags = PG_tail, .object = pfn };
+	m->folios[pfn] = (struct folio){
+		.nid = nid, .zone = z, .order = order, .flags = order ? PG_head : 0
+	};
 	return pfn;
 }
 

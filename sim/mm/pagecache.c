@@ -11,7 +11,8 @@
 
 uint64_t file_slot(const struct file *f, uint64_t index)
 {
-	struct cache_chunk *c = index / CACHE_CHUNK < f->nr_chunks ? f->chunk[index / CACHE_CHUNK] : NULL;
+	struct cache_chunk *c =
+		index / CACHE_CHUNK < f->nr_chunks ? f->chunk[index / CACHE_CHUNK] : NULL;
 
 	return c ? c->slot[index % CACHE_CHUNK] : 0;
 }
@@ -70,13 +71,15 @@ void file_reopen(struct file *f, uint32_t handle)
 	*file_handle(f, handle) = (struct open_file){ .ra.prev_index = UINT64_MAX };
 }
 
-bool machine_define_file(struct machine *m, uint32_t id, uint64_t pages, bool on_disk, GError **error)
+bool machine_define_file(struct machine *m, uint32_t id, uint64_t pages, bool on_disk,
+			 GError **error)
 {
 	struct file *f;
 
 	if (id >= (1u << 24) || pages > UINT32_MAX) {
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT,
-			    "file %u of %" G_GUINT64_FORMAT " pages: at most 16 M files of 16 TiB", id, pages);
+			    "file %u of %" G_GUINT64_FORMAT " pages: at most 16 M files of 16 TiB",
+			    id, pages);
 		return false;
 	}
 	if (id >= m->nr_files) {

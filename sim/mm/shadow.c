@@ -16,6 +16,8 @@ uint64_t shadow_pack(const struct rs_shadow *s)
 
 struct rs_shadow shadow_unpack(uint64_t v)
 {
-	return (struct rs_shadow){ .workingset = v >> 1 & 1, .nid = v >> 2 & 1023,
-				   .memcg = v >> 12 & 0xffff, .token = v >> 28 };
+	return (struct rs_shadow){ .workingset = v >> 1 & 1,
+				   .nid = v >> 2 & 1023,
+				   .memcg = v >> 12 & 0xffff,
+				   .token = v >> 28 };
 }

@@ -24,7 +24,8 @@ bool swap_init(struct machine *m)
 	for (uint32_t i = 0; i < s->nr_clusters; i++)
 		s->cluster_free[i] = MIN(s->cluster_size, s->nr_slots - i * s->cluster_size);
 	s->cluster_free[0]--; /* slot 0 is the header */
-	s->next = MIN(s->cluster_size, s->nr_slots); /* cluster 0 holds the header: not a free one */
+	s->next =
+		MIN(s->cluster_size, s->nr_slots); /* cluster 0 holds the header: not a free one */
 	return s->slot && s->slot_of;
 }
 
@@ -44,7 +45,8 @@ static uint32_t nth_cluster(const struct swap_area *s, uint32_t n)
 /* A free cluster behind the current one if there is any, else one with a free slot. */
 static bool next_cluster(struct swap_area *s)
 {
-	uint32_t places = (s->nr_clusters + CLUSTER_COLUMNS - 1) / CLUSTER_COLUMNS * CLUSTER_COLUMNS;
+	uint32_t places =
+		(s->nr_clusters + CLUSTER_COLUMNS - 1) / CLUSTER_COLUMNS * CLUSTER_COLUMNS;
 
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 1; i <= places; i++) {

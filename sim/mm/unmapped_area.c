@@ -33,7 +33,8 @@ static uint64_t highest_hole(const struct machine *m, const struct mm *mm, uint6
 /* Kernel: mm/huge_memory.c __thp_get_unmapped_area(). */
 static uint64_t aligned_hole(const struct machine *m, const struct mm *mm, const struct rs_map *map)
 {
-	uint64_t off_end = map->pgoff + map->pages, off_align = (map->pgoff + 511) & ~511ull, at, sub;
+	uint64_t off_end = map->pgoff + map->pages, off_align = (map->pgoff + 511) & ~511ull, at,
+		 sub;
 
 	if (off_end <= off_align || off_end - off_align < 512)
 		return 0;
@@ -54,6 +55,7 @@ uint64_t mm_unmapped_area(const struct machine *m, const struct mm *mm, const st
 	if (map->file != RS_MAP_FILE_NONE)
 		at = aligned_hole(m, mm, map);
 	else if (m->kernel >= RS_KERNEL_6_12 && map->pages % 512 == 0)
-		at = aligned_hole(m, mm, &(struct rs_map){ .file = map->file, .pages = map->pages });
+		at = aligned_hole(m, mm,
+				  &(struct rs_map){ .file = map->file, .pages = map->pages });
 	return at ? at : highest_hole(m, mm, map->pages);
 }

@@ -215,7 +215,8 @@ struct region *mm_region(struct mm *mm, uint32_t id)
 		uint32_t n = MAX(id + 1, mm->nr_regions * 2);
 
 		mm->regions = g_renew(struct region, mm->regions, n);
-		memset(mm->regions + mm->nr_regions, 0, (n - mm->nr_regions) * sizeof(*mm->regions));
+		memset(mm->regions + mm->nr_regions, 0,
+		       (n - mm->nr_regions) * sizeof(*mm->regions));
 		mm->nr_regions = n;
 	}
 	return &mm->regions[id];

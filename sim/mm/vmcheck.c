@@ -38,14 +38,15 @@ static bool check_zone(struct check *c, const struct node *n, unsigned z)
 		if (f->flags & PG_tail)
 			return fail(c, "frame %u is a tail without a head", p);
 		if (f->nid != n->nid || f->zone != z)
-			return fail(c, "frame %u thinks it is on node %u zone %u", p, f->nid, f->zone);
+			return fail(c, "frame %u thinks it is on node %u zone %u", p, f->nid,
+				    f->zone);
 		if (f->flags & PG_free)
 			free += 1u << f->order;
 		p += 1u << f->order;
 	}
 	if (free != zone->free)
-		return fail(c, "node %u zone %u: %" PRIu64 " frames free, counted %" PRIu64, n->nid, z, free,
-			    zone->free);
+		return fail(c, "node %u zone %u: %" PRIu64 " frames free, counted %" PRIu64, n->nid,
+			    z, free, zone->free);
 	return true;
 }
 
@@ -68,7 +69,8 @@ static bool check_word(struct check *c, struct mm *mm, uint64_t vpn, uint32_t wo
 	if (!pfn)
 		return true;
 	if (pfn >= c->m->nr_frames || (c->m->folios[pfn].flags & PG_free))
-		return fail(c, "page %#" PRIx64 " of mm %u maps free frame %u", vpn, mm->pub.id, pfn);
+		return fail(c, "page %#" PRIx64 " of mm %u maps free frame %u", vpn, mm->pub.id,
+			    pfn);
 	if (c->m->folios[pfn].flags & PG_tail)
 		pfn = c->m->folios[pfn].object;
 	c->mapped[pfn]++;
@@ -81,7 +83,8 @@ static bool check_table(struct check *c, struct mm *mm, uint32_t table)
 	uint32_t used = 0;
 
 	if (c->m->table[table].mm != mm->pub.id)
-		return fail(c, "page table %u belongs to mm %u and %u", table, c->m->table[table].mm, mm->pub.id);
+		return fail(c, "page table %u belongs to mm %u and %u", table,
+			    c->m->table[table].mm, mm->pub.id);
 	for (uint32_t i = 0; i < RS_PTRS_PER_TABLE; i++) {
 		if (!pte[i])
 			continue;
@@ -90,7 +93,8 @@ static bool check_table(struct check *c, struct mm *mm, uint32_t table)
 			return false;
 	}
 	if (used != c->m->table[table].nr_used)
-		return fail(c, "page table %u: %u words used, counted %u", table, used, c->m->table[table].nr_used);
+		return fail(c, "page table %u: %u words used, counted %u", table, used,
+			    c->m->table[table].nr_used);
 	return true;
 }
 
@@ -111,9 +115,11 @@ static bool check_folio(struct check *c, pfn_t pfn)
 	const struct folio *f = &c->m->folios[pfn];
 
 	if (f->mapcount != c->mapped[pfn])
-		return fail(c, "folio %u: %u mappings, counted %u", pfn, c->mapped[pfn], f->mapcount);
+		return fail(c, "folio %u: %u mappings, counted %u", pfn, c->mapped[pfn],
+			    f->mapcount);
 	if (!!(f->flags & PG_lru) + !!(f->flags & PG_isolated) + !!(f->flags & PG_in_batch) > 1)
-		return fail(c, "folio %u is on a list and isolated or in a batch: flags %#x", pfn, f->flags);
+		return fail(c, "folio %u is on a list and isolated or in a batch: flags %#x", pfn,
+			    f->flags);
 	if ((f->flags & PG_swapcache) && c->m->swap.slot[folio_slot(c->m, pfn)].cached != pfn)
 		return fail(c, "folio %u is not in the swap cache where it thinks", pfn);
 	/* A truncated page stays on its list while somebody holds it. */
@@ -146,9 +152,11 @@ static bool check_swap(struct check *c)
 
 	for (uint32_t i = 1; i < s->nr_slots; i++) {
 		if (s->slot[i].count != c->swapped[i])
-			return fail(c, "slot %u: %u PTEs, counted %u", i, c->swapped[i], s->slot[i].count);
+			return fail(c, "slot %u: %u PTEs, counted %u", i, c->swapped[i],
+				    s->slot[i].count);
 		if (s->slot[i].cached && !(c->m->folios[s->slot[i].cached].flags & PG_swapcache))
-			return fail(c, "slot %u caches folio %u that does not know", i, s->slot[i].cached);
+			return fail(c, "slot %u caches folio %u that does not know", i,
+				    s->slot[i].cached);
 		if (!s->slot[i].used && i % s->cluster_size == 0 &&
 		    s->cluster_free[i / s->cluster_size] == s->cluster_size)
 			i += s->cluster_size - 1;
@@ -183,8 +191,8 @@ static bool check_sizes(struct check *c)
 
 bool machine_check(struct machine *m, GString *why)
 {
-	struct check c = { m, why, g_new0(uint32_t, m->nr_frames), g_new0(uint32_t, m->swap.nr_slots),
-			   g_new0(uint64_t, m->nr_memcgs) };
+	struct check c = { m, why, g_new0(uint32_t, m->nr_frames),
+			   g_new0(uint32_t, m->swap.nr_slots), g_new0(uint64_t, m->nr_memcgs) };
 	bool ok = true;
 
 	for (uint32_t n = 0; ok && n < m->nr_nodes; n++)

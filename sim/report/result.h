@@ -177,7 +177,7 @@ struct rs_result {
 	uint64_t steps, overruns; /* engine steps; those over their time budget */
 
 	ns_t cpu_busy_ns; /* of all CPUs */
-	ns_t elapsed_ns; /* when the last thread ended */
+	ns_t elapsed_ns;  /* when the last thread ended */
 	uint64_t accesses;
 	char *oom; /* one line about the first OOM kill; NULL: none */
 };

@@ -28,11 +28,16 @@ static const char *const per_vma_lock_names[] = {
 	"off", "6.4", "6.6", "6.7", "6.10", "6.15", NULL
 };
 static const char *const zram_names[] = { "lz4", "lzo-rle", "lzo", "zstd", NULL };
-static const char *const mechanism_names[] = { "none",		  "tier_protection",
-					       "pid",		  "bloom",
-					       "look_around",	  "batches",
-					       "refault_distance", "cost_balancing",
-					       "swap_cache_reuse", NULL };
+static const char *const mechanism_names[] = { "none",
+					       "tier_protection",
+					       "pid",
+					       "bloom",
+					       "look_around",
+					       "batches",
+					       "refault_distance",
+					       "cost_balancing",
+					       "swap_cache_reuse",
+					       NULL };
 static const char *const arch_names[] = { "x86", "arm64", NULL };
 static const char *const thp_names[] = { "never", "always", NULL };
 

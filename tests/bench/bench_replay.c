@@ -116,7 +116,8 @@ static bool report(const char *path, const char *policy, const char *limit, uint
 
 	printf("%-8s memory.max %-4s from memory %8.1f M accesses/s, %.3f of yardstick 1;"
 	       " from the file %8.1f M/s, %.3f of yardstick 2\n",
-	       policy, limit, 1e-6 / hits, memory / accesses / hits, accesses / file / 1e6, decode / file);
+	       policy, limit, 1e-6 / hits, memory / accesses / hits, accesses / file / 1e6,
+	       decode / file);
 	return memory / accesses / hits >= LEAST_OF_MEMORY && decode / file >= LEAST_OF_DECODE;
 }
 
@@ -139,8 +140,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (!yardstick_memory(path, REPEATS, &memory) || !yardstick_decode(path, REPEATS, &decode))
 		return 2;
-	printf("yardstick 1, page numbers in memory: %8.1f M accesses/s\n", memory.accesses / memory.seconds / 1e6);
-	printf("yardstick 2, decode and the same:    %8.1f M accesses/s\n", decode.accesses / decode.seconds / 1e6);
+	printf("yardstick 1, page numbers in memory: %8.1f M accesses/s\n",
+	       memory.accesses / memory.seconds / 1e6);
+	printf("yardstick 2, decode and the same:    %8.1f M accesses/s\n",
+	       decode.accesses / decode.seconds / 1e6);
 	ok &= report(path, "classic", "5G", memory.accesses, memory.seconds, decode.seconds);
 	ok &= report(path, "mglru", "5G", memory.accesses, memory.seconds, decode.seconds);
 	/* Miss-heavy, for information: memory for three quarters of the pages. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * text_generator.c - "text_generator lackey|blkparse BYTES": that much text of the format, made like
- * real logs: instruction runs with jumps, loads and stores that mostly stay near each other; block
- * requests of several processes with four actions each.
+ * text_generator.c - "text_generator lackey|blkparse BYTES": that much text of the format, made
+ * like real logs: instruction runs with jumps, loads and stores that mostly stay near each other;
+ * block requests of several processes with four actions each.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -48,8 +48,9 @@ static int blkparse_line(char *line, uint64_t n)
 		count = 8u << next() % 6;
 		pid = 1000 + next() % 50;
 	}
-	return sprintf(line, "  8,16 %3d %8" PRIu64 " %5" PRIu64 ".%09" PRIu64 " %5" PRIu64
-			     "  %c  %s %" PRIu64 " + %" PRIu64 " [fio]\n",
+	return sprintf(line,
+		       "  8,16 %3d %8" PRIu64 " %5" PRIu64 ".%09" PRIu64 " %5" PRIu64
+		       "  %c  %s %" PRIu64 " + %" PRIu64 " [fio]\n",
 		       (int)(n % 3), n + 1, n / 50000, n % 50000 * 20000, pid, "QGDC"[n % 4],
 		       pid % 3 ? "R" : "WS", sector, count);
 }

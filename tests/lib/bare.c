@@ -40,7 +40,8 @@ uint16_t bare_memcg(struct bare *b, const char *path)
 	return id;
 }
 
-struct rs_vma *bare_map(struct bare *b, struct mm *mm, uint64_t start, uint64_t pages, uint32_t prot)
+struct rs_vma *bare_map(struct bare *b, struct mm *mm, uint64_t start, uint64_t pages,
+			uint32_t prot)
 {
 	const struct rs_map map = { .file = RS_MAP_FILE_NONE, .prot = prot, .pages = pages };
 

@@ -112,7 +112,8 @@ void rig_record(struct rig *r, struct rs_record record, const struct rs_map *map
 
 void rig_fork(struct rig *r, uint32_t thread)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_FORK, .object = thread, .arg = thread }, NULL);
+	rig_record(r, (struct rs_record){ .op = RS_OP_FORK, .object = thread, .arg = thread },
+		   NULL);
 }
 
 void rig_thread(struct rig *r, uint32_t thread)
@@ -120,10 +121,16 @@ void rig_thread(struct rig *r, uint32_t thread)
 	rig_record(r, (struct rs_record){ .op = RS_OP_THREAD, .object = thread }, NULL);
 }
 
-void rig_madvise(struct rig *r, uint32_t region, enum rs_advice advice, uint32_t page, uint32_t count)
+void rig_madvise(struct rig *r, uint32_t region, enum rs_advice advice, uint32_t page,
+		 uint32_t count)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_MADVISE, .object = region, .arg = advice,
-					  .page = page, .count = count }, NULL);
+	rig_record(r,
+		   (struct rs_record){ .op = RS_OP_MADVISE,
+				       .object = region,
+				       .arg = advice,
+				       .page = page,
+				       .count = count },
+		   NULL);
 }
 
 void rig_enter(struct rig *r)

@@ -33,8 +33,8 @@ void rig_file(struct rig *, uint32_t file, uint64_t pages);
 void rig_read(struct rig *, uint32_t file, uint32_t page, uint32_t count);
 void rig_write(struct rig *, uint32_t file, uint32_t page, uint32_t count);
 
-void rig_fork(struct rig *, uint32_t thread);	 /* into a process of the same number */
-void rig_thread(struct rig *, uint32_t thread);	 /* whose records the following are */
+void rig_fork(struct rig *, uint32_t thread);	/* into a process of the same number */
+void rig_thread(struct rig *, uint32_t thread); /* whose records the following are */
 void rig_madvise(struct rig *, uint32_t region, enum rs_advice, uint32_t page, uint32_t count);
 
 /* Between the two the test acts as the thread. What is called must not block. */
@@ -47,7 +47,7 @@ void rig_check(struct rig *);
 struct rs_lruvec *rig_lruvec(const struct rig *);
 struct rs_mm *rig_mm(const struct rig *);
 struct folio *rig_folio(const struct rig *, pfn_t);
-struct task *rig_task(const struct rig *); /* of thread 0 */
+struct task *rig_task(const struct rig *);	  /* of thread 0 */
 int64_t rig_lru(const struct rig *, enum rs_lru); /* pages on the group's list */
 uint32_t *rig_pte(const struct rig *, uint32_t region, uint32_t page);
 pfn_t rig_page(const struct rig *, uint32_t region, uint32_t page); /* RS_PFN_NONE: not mapped */

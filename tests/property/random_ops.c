@@ -35,7 +35,7 @@ static uint32_t below(struct gen *g, uint32_t n)
 static uint32_t name(struct gen *g, enum rs_name_kind kind, uint32_t nr)
 {
 	static const char *const form[] = {
-		[RS_NAME_REGION] = "r%u", [RS_NAME_FILE] = "f%u",     [RS_NAME_MARK] = "m%u",
+		[RS_NAME_REGION] = "r%u", [RS_NAME_FILE] = "f%u",   [RS_NAME_MARK] = "m%u",
 		[RS_NAME_THREAD] = "%u",  [RS_NAME_MEMCG] = "/g%u", [RS_NAME_PROCESS] = "%u",
 	};
 	g_autofree char *text = NULL;
@@ -101,7 +101,8 @@ static void put_fork(struct gen *g)
 /* Loads, stores and descriptor calls: most of a trace. */
 static void put_access(struct gen *g)
 {
-	static const uint8_t ops[] = { RS_OP_LOAD, RS_OP_STORE, RS_OP_STORE, RS_OP_READ, RS_OP_WRITE };
+	static const uint8_t ops[] = { RS_OP_LOAD, RS_OP_STORE, RS_OP_STORE, RS_OP_READ,
+				       RS_OP_WRITE };
 	struct rs_record r = { .op = ops[below(g, G_N_ELEMENTS(ops))] };
 
 	if (r.op == RS_OP_READ || r.op == RS_OP_WRITE) {
@@ -120,14 +121,14 @@ static void put_access(struct gen *g)
 /* Calls on a part of a region or file, or all of it. */
 static void put_range(struct gen *g)
 {
-	static const uint8_t ops[] = { RS_OP_MUNMAP,  RS_OP_MPROTECT, RS_OP_MADVISE,
-				       RS_OP_MADVISE, RS_OP_MADVISE,  RS_OP_MLOCK,
-				       RS_OP_MLOCK,   RS_OP_FADVISE,  RS_OP_FSYNC,
-				       RS_OP_TRUNCATE };
+	static const uint8_t ops[] = { RS_OP_MUNMAP,  RS_OP_MPROTECT, RS_OP_MADVISE, RS_OP_MADVISE,
+				       RS_OP_MADVISE, RS_OP_MLOCK,    RS_OP_MLOCK,   RS_OP_FADVISE,
+				       RS_OP_FSYNC,   RS_OP_TRUNCATE };
 	struct rs_record r = { .op = ops[below(g, G_N_ELEMENTS(ops))] };
 
-	r.object = name(g, rs_record_object_kind(r.op),
-			below(g, rs_record_object_kind(r.op) == RS_NAME_FILE ? NR_FILES : NR_REGIONS));
+	r.object =
+		name(g, rs_record_object_kind(r.op),
+		     below(g, rs_record_object_kind(r.op) == RS_NAME_FILE ? NR_FILES : NR_REGIONS));
 	if (r.op == RS_OP_FSYNC) {
 		put(g, r, NULL);
 		return;
@@ -148,9 +149,9 @@ static void put_range(struct gen *g)
 
 static void put_rare(struct gen *g)
 {
-	static const uint8_t ops[] = { RS_OP_EXEC, RS_OP_EXIT, RS_OP_MEMCG, RS_OP_MEMCG, RS_OP_CPU,
-				       RS_OP_SLEEP, RS_OP_TIME, RS_OP_MBIND, RS_OP_WAIT, RS_OP_MARK,
-				       RS_OP_FILE };
+	static const uint8_t ops[] = { RS_OP_EXEC, RS_OP_EXIT,	RS_OP_MEMCG, RS_OP_MEMCG,
+				       RS_OP_CPU,  RS_OP_SLEEP, RS_OP_TIME,  RS_OP_MBIND,
+				       RS_OP_WAIT, RS_OP_MARK,	RS_OP_FILE };
 	struct rs_record r = { .op = ops[below(g, G_N_ELEMENTS(ops))] };
 
 	switch (r.op) {
@@ -210,8 +211,10 @@ static char *make_trace(struct rs_rng *rng)
 	nr = 1 + below(&g, 3000);
 	for (uint32_t i = 0; i < NR_FILES; i++)
 		put(&g,
-		    (struct rs_record){ .op = RS_OP_FILE, .object = name(&g, RS_NAME_FILE, i),
-					.arg = below(&g, 2), .value = 1 + below(&g, g.pages) },
+		    (struct rs_record){ .op = RS_OP_FILE,
+					.object = name(&g, RS_NAME_FILE, i),
+					.arg = below(&g, 2),
+					.value = 1 + below(&g, g.pages) },
 		    NULL);
 	for (uint32_t i = 0; i < NR_REGIONS; i++)
 		put_map(&g);
@@ -249,7 +252,8 @@ static void set(struct random_case *c, const char *key, const char *value)
 static void set_groups(struct random_case *c, struct rs_rng *rng)
 {
 	if (draw(rng, 4))
-		ONE_OF(c, rng, "memory.max", "0", "1p", "20p", "64p", "100p", "200p", "300p", "600p");
+		ONE_OF(c, rng, "memory.max", "0", "1p", "20p", "64p", "100p", "200p", "300p",
+		       "600p");
 	if (!draw(rng, 4))
 		ONE_OF(c, rng, "memory.high", "20p", "64p", "150p");
 	if (!draw(rng, 4))
@@ -296,7 +300,8 @@ static void set_machine(struct random_case *c, struct rs_rng *rng)
 static void choose_policy(struct random_case *c, struct rs_rng *rng)
 {
 	static const char *const kernels[] = { "6.1", "6.12", "6.14", "7.2", "5.18" };
-	static const char *const policies[] = { "classic", "mglru", "mglru", "fifo", "hitshield", "exec-promote" };
+	static const char *const policies[] = { "classic", "mglru",	"mglru",
+						"fifo",	   "hitshield", "exec-promote" };
 	GError *error = NULL;
 
 	c->kernel = kernels[draw(rng, G_N_ELEMENTS(kernels))];

@@ -15,7 +15,7 @@
 #define SHARED_ANON 0u
 #define SHARED_FILE 1u
 #define NR_SHARED 2u
-#define OWN(thread) (NR_SHARED + (thread) * 2)
+#define OWN(thread) (NR_SHARED + (thread)*2)
 #define SHARED_PAGES 900u
 #define OWN_PAGES 300u
 
@@ -36,7 +36,8 @@ static void put(struct program *p, struct rs_record r)
 	g_array_append_val(p->records, r);
 }
 
-static void put_map(struct program *p, uint32_t region, uint32_t file, uint32_t prot, uint64_t pages)
+static void put_map(struct program *p, uint32_t region, uint32_t file, uint32_t prot,
+		    uint64_t pages)
 {
 	struct rs_map map = { .file = file, .prot = prot, .pages = pages };
 
@@ -48,17 +49,23 @@ static void access_some(struct program *p, uint32_t region, uint32_t pages)
 {
 	uint32_t page = below(p, pages), n = 1 + below(p, MIN(pages - page, 60));
 
-	put(p, (struct rs_record){ .op = below(p, 2) ? RS_OP_LOAD : RS_OP_STORE, .object = region,
-				   .page = page, .count = n });
+	put(p, (struct rs_record){ .op = below(p, 2) ? RS_OP_LOAD : RS_OP_STORE,
+				   .object = region,
+				   .page = page,
+				   .count = n });
 }
 
 static void advise(struct program *p, uint32_t region)
 {
-	static const uint8_t advice[] = { RS_ADV_DONTNEED, RS_ADV_FREE, RS_ADV_COLD, RS_ADV_PAGEOUT,
-					  RS_ADV_WILLNEED, RS_ADV_RANDOM, RS_ADV_NORMAL };
+	static const uint8_t advice[] = { RS_ADV_DONTNEED, RS_ADV_FREE,	    RS_ADV_COLD,
+					  RS_ADV_PAGEOUT,  RS_ADV_WILLNEED, RS_ADV_RANDOM,
+					  RS_ADV_NORMAL };
 
-	put(p, (struct rs_record){ .op = RS_OP_MADVISE, .object = region, .page = below(p, 100),
-				   .count = 1 + below(p, 200), .arg = advice[below(p, sizeof(advice))] });
+	put(p, (struct rs_record){ .op = RS_OP_MADVISE,
+				   .object = region,
+				   .page = below(p, 100),
+				   .count = 1 + below(p, 200),
+				   .arg = advice[below(p, sizeof(advice))] });
 }
 
 static void own_region(struct program *p, uint32_t t)
@@ -77,8 +84,11 @@ static void own_region(struct program *p, uint32_t t)
 		advise(p, OWN(t));
 		break;
 	case 2:
-		put(p, (struct rs_record){ .op = RS_OP_MLOCK, .object = OWN(t), .page = below(p, 200),
-					   .count = 1 + below(p, 8), .arg = below(p, 2) });
+		put(p, (struct rs_record){ .op = RS_OP_MLOCK,
+					   .object = OWN(t),
+					   .page = below(p, 200),
+					   .count = 1 + below(p, 8),
+					   .arg = below(p, 2) });
 		break;
 	default:
 		access_some(p, OWN(t), OWN_PAGES);
@@ -95,8 +105,10 @@ static void one_step(struct program *p, uint32_t t)
 		put(p, (struct rs_record){ .op = RS_OP_SLEEP, .value = 1 + below(p, 50000) });
 		break;
 	case 2:
-		put(p, (struct rs_record){ .op = below(p, 3) ? RS_OP_READ : RS_OP_WRITE, .object = 1,
-					   .page = below(p, 500), .count = 1 + below(p, 40) });
+		put(p, (struct rs_record){ .op = below(p, 3) ? RS_OP_READ : RS_OP_WRITE,
+					   .object = 1,
+					   .page = below(p, 500),
+					   .count = 1 + below(p, 40) });
 		break;
 	case 3:
 		advise(p, SHARED_ANON);
@@ -254,7 +266,8 @@ static void check_result(const struct rs_result *result)
 	}
 }
 
-/* The result as text; NULL when the run ended with an error (a random program may run out of memory). */
+/* The result as text; NULL when the run ended with an error (a random program may run out of
+ * memory). */
 static char *run(struct program *p, const struct rs_scenario *s, const char *policy, uint32_t step)
 {
 	GError *error = NULL;

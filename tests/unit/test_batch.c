@@ -27,7 +27,9 @@ static void the_entry_that_fills_a_batch_drains_it(void **state)
 	static const struct {
 		const char *kernel;
 		uint32_t size;
-	} by_kernel[] = { { "5.18", 15 }, { "6.1", 15 }, { "6.12", 31 }, { "6.14", 31 }, { "7.2", 31 } };
+	} by_kernel[] = {
+		{ "5.18", 15 }, { "6.1", 15 }, { "6.12", 31 }, { "6.14", 31 }, { "7.2", 31 }
+	};
 
 	for (unsigned k = 0; k < G_N_ELEMENTS(by_kernel); k++) {
 		struct rig *r = start(by_kernel[k].kernel);
@@ -205,7 +207,8 @@ static void a_rotation_takes_an_active_page_to_the_inactive_tail(void **state)
 	rs_lru_add_drain(r->ctx);
 	rig_leave(r);
 	assert_flags(r, pfn, PG_lru, PG_active);
-	assert_int_equal(rs_list_tail(r->ctx->m.folios, rig_lruvec(r)->lists + RS_INACTIVE_FILE), pfn);
+	assert_int_equal(rs_list_tail(r->ctx->m.folios, rig_lruvec(r)->lists + RS_INACTIVE_FILE),
+			 pfn);
 	rig_check(r);
 	rig_free(r);
 }
@@ -266,12 +269,18 @@ static void locked_pages_lie_on_the_unevictable_list(void **state)
 	struct lruvec *l;
 
 	rig_store(r, ANON, 0, 4);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 1, .page = 0, .count = 2 }, NULL);
+	rig_record(r,
+		   (struct rs_record){
+			   .op = RS_OP_MLOCK, .object = ANON, .arg = 1, .page = 0, .count = 2 },
+		   NULL);
 	rig_drain(r);
 	l = lruvec_of(&r->ctx->m, r->memcg, 0);
 	assert_int_equal(l->lru[LRU_UNEVICTABLE], 2);
 	assert_int_equal(rig_lru(r, RS_INACTIVE_ANON), 2);
-	rig_record(r, (struct rs_record){ .op = RS_OP_MLOCK, .object = ANON, .arg = 0, .page = 0, .count = 2 }, NULL);
+	rig_record(r,
+		   (struct rs_record){
+			   .op = RS_OP_MLOCK, .object = ANON, .arg = 0, .page = 0, .count = 2 },
+		   NULL);
 	rig_drain(r);
 	assert_int_equal(l->lru[LRU_UNEVICTABLE], 0);
 	assert_int_equal(rig_lru(r, RS_INACTIVE_ANON), 4);

@@ -148,7 +148,8 @@ static void memory_high_reclaims_on_the_way_back(void **state)
  */
 static void what_cannot_be_reclaimed_is_waited_for(void **state)
 {
-	static const char *const high[] = { "memory.max", "max", "memory.high", "1000p", "swap", "none", NULL };
+	static const char *const high[] = { "memory.max", "max",  "memory.high", "1000p",
+					    "swap",	  "none", NULL };
 	struct rig *r = start(high);
 
 	rig_store(r, ANON, 0, 960);
@@ -163,7 +164,8 @@ static void what_cannot_be_reclaimed_is_waited_for(void **state)
 /* 11 pages: 11534^2 * 250 >> 34 = 1 jiffy, not worth a sleep. */
 static void a_small_excess_is_not_waited_for(void **state)
 {
-	static const char *const high[] = { "memory.max", "max", "memory.high", "1013p", "swap", "none", NULL };
+	static const char *const high[] = { "memory.max", "max",  "memory.high", "1013p",
+					    "swap",	  "none", NULL };
 	struct rig *r = start(high);
 
 	rig_store(r, ANON, 0, 961);
@@ -176,7 +178,8 @@ static void a_small_excess_is_not_waited_for(void **state)
 /* Four times the excess of a small limit: no more than two seconds at a time. */
 static void a_wait_is_two_seconds_at_most(void **state)
 {
-	static const char *const high[] = { "memory.max", "max", "memory.high", "16p", "swap", "none", NULL };
+	static const char *const high[] = { "memory.max", "max",  "memory.high", "16p",
+					    "swap",	  "none", NULL };
 	struct rig *r = start(high);
 
 	rig_store(r, ANON, 0, 1);

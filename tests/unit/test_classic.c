@@ -221,8 +221,8 @@ static void a_write_does_not_mark_the_page(void **state)
 
 /* ---- 3. scan counts ---- */
 
-static void scan(struct rig *r, struct rs_scan *sc, uint64_t anon, uint64_t anon_active, uint64_t file,
-		 uint64_t file_active)
+static void scan(struct rig *r, struct rs_scan *sc, uint64_t anon, uint64_t anon_active,
+		 uint64_t file, uint64_t file_active)
 {
 	uint64_t nr[RS_NR_LRU];
 
@@ -265,7 +265,8 @@ static void active_and_inactive_get_the_same_fraction(void **state)
 	rig_free(r);
 }
 
-/* ac = 100, fc = 0: T 100, A 200, F 100, S 300; ap = 60 * 301 / 201 = 89, fp = 140 * 301 / 101 = 417. */
+/* ac = 100, fc = 0: T 100, A 200, F 100, S 300; ap = 60 * 301 / 201 = 89, fp = 140 * 301 / 101 =
+ * 417. */
 static void costs_tilt_the_balance(void **state)
 {
 	struct rig *r = start("6.12");
@@ -365,13 +366,15 @@ static void deactivation_is_allowed_by_a_refault_or_a_low_list(void **state)
 	rs_count(r->ctx, rig_lruvec(r), RS_WORKINGSET_ACTIVATE_ANON, 1);
 	memcg_flush_stats(&r->ctx->m);
 	classic_prepare(r->ctx, 0, &sc);
-	assert_int_equal(sc.priv[MAY_DEACTIVATE], DEACTIVATE_BIT(RS_FILE) | DEACTIVATE_BIT(RS_ANON));
+	assert_int_equal(sc.priv[MAY_DEACTIVATE],
+			 DEACTIVATE_BIT(RS_FILE) | DEACTIVATE_BIT(RS_ANON));
 	classic_snapshot(r->ctx, rig_lruvec(r));
 	classic_prepare(r->ctx, 0, &sc);
 	assert_int_equal(sc.priv[MAY_DEACTIVATE], DEACTIVATE_BIT(RS_FILE));
 	sc.force_deactivate = true;
 	classic_prepare(r->ctx, 0, &sc);
-	assert_int_equal(sc.priv[MAY_DEACTIVATE], DEACTIVATE_BIT(RS_FILE) | DEACTIVATE_BIT(RS_ANON));
+	assert_int_equal(sc.priv[MAY_DEACTIVATE],
+			 DEACTIVATE_BIT(RS_FILE) | DEACTIVATE_BIT(RS_ANON));
 	rig_leave(r);
 	rig_free(r);
 }
@@ -526,7 +529,8 @@ static void the_cut_works_the_other_way_round_too(void **state)
 
 static bool refault_activates(struct rig *r, pfn_t pfn, uint64_t distance, bool workingset)
 {
-	const struct rs_shadow s = { .memcg = r->memcg, .token = state_of(r)->nonresident_age - distance,
+	const struct rs_shadow s = { .memcg = r->memcg,
+				     .token = state_of(r)->nonresident_age - distance,
 				     .workingset = workingset };
 	bool active;
 

@@ -8,15 +8,17 @@
 
 static json_t *result(int majfault, int scan_anon, int elapsed)
 {
-	json_t *json = json_pack(
-		"{s:[{s:s, s:{s:i}}, {s:s, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i}, s:{s:i}, s:{s:i}}],"
-		" s:{s:i, s:{s:{s:i, s:i}}}, s:{s:i}, s:{s:{s:i}}, s:{s:i}, s:s}",
-		"snapshots", "name", "fill", "vmstat_delta", "pgmajfault", 1, "name", "end",
-		"vmstat_delta", "pgmajfault", majfault, "pgscan_anon", scan_anon, "pgscan_file", 10,
-		"pgsteal_anon", 20, "pgsteal_file", 5, "workingset_refault_anon", 3, "oom_kill", 0,
-		"policy", "sim_walks", 4, "memcg", "anon", 8192, "cost", "reclaim_cpu_ns", 2000000,
-		"by_activity", "rmap_walk", "calls", 7, "ns", 3500000, "time", "elapsed_ns", elapsed,
-		"locks", "mmap_lock", "wait_ns", 77, "settings", "memory.max", 4096, "kernel", "6.12");
+	json_t *json = json_pack("{s:[{s:s, s:{s:i}}, {s:s, s:{s:i, s:i, s:i, s:i, s:i, s:i, s:i}, "
+				 "s:{s:i}, s:{s:i}}],"
+				 " s:{s:i, s:{s:{s:i, s:i}}}, s:{s:i}, s:{s:{s:i}}, s:{s:i}, s:s}",
+				 "snapshots", "name", "fill", "vmstat_delta", "pgmajfault", 1,
+				 "name", "end", "vmstat_delta", "pgmajfault", majfault,
+				 "pgscan_anon", scan_anon, "pgscan_file", 10, "pgsteal_anon", 20,
+				 "pgsteal_file", 5, "workingset_refault_anon", 3, "oom_kill", 0,
+				 "policy", "sim_walks", 4, "memcg", "anon", 8192, "cost",
+				 "reclaim_cpu_ns", 2000000, "by_activity", "rmap_walk", "calls", 7,
+				 "ns", 3500000, "time", "elapsed_ns", elapsed, "locks", "mmap_lock",
+				 "wait_ns", 77, "settings", "memory.max", 4096, "kernel", "6.12");
 
 	assert_non_null(json);
 	return json;
@@ -165,7 +167,7 @@ static void numbers_are_formatted_for_people(void **state)
 	static const struct {
 		int64_t value;
 		const char *text;
-	} table[] = { { 0, "0" },	  { 999, "999" },   { 1000, "1,000" },
+	} table[] = { { 0, "0" },	   { 999, "999" },   { 1000, "1,000" },
 		      { -1000, "-1,000" }, { -100, "-100" }, { 1234567, "1,234,567" } };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(table); i++) {

@@ -68,8 +68,9 @@ static void a_null_device_is_done_at_once(void **state)
 
 static void a_request_takes_its_latency_and_locks_its_pages(void **state)
 {
-	static const char *const settings[] = { "disk", "ssd", "disk.read_ns", "1000", "disk.channels", "2",
-						"disk.bandwidth", "1T", FREE_COST, NULL };
+	static const char *const settings[] = { "disk",		 "ssd", "disk.read_ns",	  "1000",
+						"disk.channels", "2",	"disk.bandwidth", "1T",
+						FREE_COST,	 NULL };
 	struct bench b;
 
 	bench_init(&b, settings);
@@ -85,8 +86,9 @@ static void a_request_takes_its_latency_and_locks_its_pages(void **state)
 /* Two channels: the third waits for the first, the fourth for the second. */
 static void requests_wait_for_a_free_channel(void **state)
 {
-	static const char *const settings[] = { "disk", "ssd", "disk.read_ns", "1000", "disk.channels", "2",
-						"disk.bandwidth", "1T", FREE_COST, NULL };
+	static const char *const settings[] = { "disk",		 "ssd", "disk.read_ns",	  "1000",
+						"disk.channels", "2",	"disk.bandwidth", "1T",
+						FREE_COST,	 NULL };
 	static const ns_t done[] = { 1000, 1000, 2000, 2000, 3000 };
 	struct bench b;
 
@@ -105,8 +107,9 @@ static void requests_wait_for_a_free_channel(void **state)
 /* 4096 bytes at 4096000 a second are 1 ms; channels share it. */
 static void bandwidth_is_shared_by_the_channels(void **state)
 {
-	static const char *const settings[] = { "disk", "ssd", "disk.read_ns", "1000", "disk.channels", "8",
-						"disk.bandwidth", "4096000", FREE_COST, NULL };
+	static const char *const settings[] = { "disk",		 "ssd", "disk.read_ns",	  "1000",
+						"disk.channels", "8",	"disk.bandwidth", "4096000",
+						FREE_COST,	 NULL };
 	struct bench b;
 
 	bench_init(&b, settings);
@@ -119,8 +122,9 @@ static void bandwidth_is_shared_by_the_channels(void **state)
 
 static void a_write_ends_writeback_at_its_own_latency(void **state)
 {
-	static const char *const settings[] = { "disk", "ssd", "disk.read_ns", "1", "disk.write_ns", "7000",
-						"disk.bandwidth", "1T", FREE_COST, NULL };
+	static const char *const settings[] = { "disk",		 "ssd",	 "disk.read_ns",   "1",
+						"disk.write_ns", "7000", "disk.bandwidth", "1T",
+						FREE_COST,	 NULL };
 	struct bench b;
 
 	bench_init(&b, settings);
@@ -145,8 +149,10 @@ static void a_synchronous_device_works_in_the_callers_time(void **state)
 	static const ns_t ns[] = { 1000, 2590 };
 
 	for (unsigned k = 0; k < 2; k++) {
-		const char *const settings[] = { "swap", "zram", "zram.algorithm", algorithm[k],
-						 "cost.decompress", "1000", NULL };
+		const char *const settings[] = {
+			"swap", "zram", "zram.algorithm", algorithm[k], "cost.decompress",
+			"1000", NULL
+		};
 		struct bench b;
 		ns_t from;
 

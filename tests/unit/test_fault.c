@@ -19,7 +19,8 @@ static struct rig *start(const char *kernel, const char *swap)
 
 static uint32_t bits(const struct rig *r, uint32_t region, uint32_t page)
 {
-	return *rig_pte(r, region, page) & (RS_PTE_PRESENT | RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
+	return *rig_pte(r, region, page) &
+	       (RS_PTE_PRESENT | RS_PTE_YOUNG | RS_PTE_DIRTY | RS_PTE_WRITE);
 }
 
 #define READ_ONLY (RS_PTE_PRESENT | RS_PTE_YOUNG)
@@ -228,7 +229,8 @@ static void a_page_only_loaded_is_evicted_without_a_write(void **state)
 	rig_load(r, ANON, 0, 1);
 	rig_drain(r);
 	rig_madvise(r, ANON, RS_ADV_PAGEOUT, 0, 1);
-	assert_int_equal(*rig_pte(r, ANON, 0), make_swap_pte(slot) | (*rig_pte(r, ANON, 0) & PTE_SWP_EXCLUSIVE));
+	assert_int_equal(*rig_pte(r, ANON, 0),
+			 make_swap_pte(slot) | (*rig_pte(r, ANON, 0) & PTE_SWP_EXCLUSIVE));
 	assert_int_equal(rig_vmstat(r, RS_PSWPOUT), written);
 	/* Loaded and stored to: written again, to the same slot. */
 	rig_load(r, ANON, 0, 1);
@@ -411,7 +413,8 @@ static void fault_around_maps_what_is_cached_in_its_window(void **state)
 	for (uint32_t page = 0; page < 64; page++) {
 		uint32_t *pte = rig_pte(r, PRIVATE, page);
 		/* The window is aligned by address, not by file page. */
-		bool in = (rig_mm(r)->vmas[0]->start + page) / 16 == (rig_mm(r)->vmas[0]->start + 20) / 16;
+		bool in = (rig_mm(r)->vmas[0]->start + page) / 16 ==
+			  (rig_mm(r)->vmas[0]->start + 20) / 16;
 
 		assert_int_equal(pte && *pte, in && page < 40);
 	}
@@ -426,7 +429,8 @@ static void prefaulted_ptes_are_young_on_x86_and_old_on_arm64(void **state)
 	static const char *const arch[] = { "x86", "arm64" };
 
 	for (unsigned k = 0; k < 2; k++) {
-		const char *const settings[] = { "fault_around_bytes", "65536", "arch", arch[k], NULL };
+		const char *const settings[] = { "fault_around_bytes", "65536", "arch", arch[k],
+						 NULL };
 		struct rig *r = rig_new("6.12", "classic", settings);
 		uint64_t start;
 		uint32_t page, neighbour;
@@ -453,7 +457,8 @@ int main(void)
 		cmocka_unit_test(the_first_to_store_copies_and_the_last_reuses),
 		cmocka_unit_test(a_child_that_ends_leaves_the_parent_alone),
 		cmocka_unit_test(a_store_frees_the_slot_and_dirties_the_page),
-		cmocka_unit_test(a_load_keeps_the_slot_and_the_store_behind_it_costs_a_fault_in_6_1),
+		cmocka_unit_test(
+			a_load_keeps_the_slot_and_the_store_behind_it_costs_a_fault_in_6_1),
 		cmocka_unit_test(a_page_only_loaded_is_evicted_without_a_write),
 		cmocka_unit_test(a_load_frees_the_slot_when_swap_is_more_than_half_full),
 		cmocka_unit_test(a_synchronous_device_is_read_past_the_swap_cache),

@@ -138,7 +138,8 @@ static void opening_drops_and_advises(void **state)
 static void jobs_on_one_file_have_a_hint_each(void **state)
 {
 	struct gentrace *t = gentrace_with("[global]\nfilename=/f\nsize=64k\nbs=4k\ninvalidate=0\n"
-					   "[a]\nrw=read\n[b]\nrw=randread\n", no_own);
+					   "[a]\nrw=read\n[b]\nrw=randread\n",
+					   no_own);
 	unsigned first = 0, second = 0;
 
 	for (unsigned i = 0; i < t->records->len; i++) {

@@ -75,8 +75,9 @@ static struct outcome import_options_run(const struct import_options *options)
 
 static struct outcome import_bytes(const char *format, const char *data, size_t n, bool strict)
 {
-	struct import_options options = { .format = format, .memory = data, .memory_size = n,
-					  .strict = strict };
+	struct import_options options = {
+		.format = format, .memory = data, .memory_size = n, .strict = strict
+	};
 
 	return import_options_run(&options);
 }
@@ -100,7 +101,8 @@ static void crlf_byte_order_mark_blank_and_comment_lines_are_no_records(void **s
 	assert_int_equal(count(&o, "records"), 2);
 	assert_int_equal(count(&o, "comment_lines"), 1);
 	assert_int_equal(count(&o, "malformed"), 0);
-	assert_string_equal(o.text, "file asu0 3\nt 0\ntime 0\nr asu0 1 1\ntime 1000000000\nw asu0 2 1\n");
+	assert_string_equal(o.text,
+			    "file asu0 3\nt 0\ntime 0\nr asu0 1 1\ntime 1000000000\nw asu0 2 1\n");
 	outcome_done(&o);
 }
 
@@ -291,7 +293,8 @@ static void strace_opens_a_file_anew_under_a_number_that_is_free(void **state)
 			   "10 close(4) = 0\n"
 			   "10 openat(AT_FDCWD, \"/f\", O_RDONLY) = 4\n"
 			   "10 read(4, \"x\", 4096) = 4096\n";
-	struct import_options options = { .memory = text, .memory_size = strlen(text),
+	struct import_options options = { .memory = text,
+					  .memory_size = strlen(text),
 					  .with = with };
 	struct outcome o = import_options_run(&options);
 
@@ -314,14 +317,16 @@ static void strace_follows_offsets_forks_and_truncation(void **state)
 			   "11 +++ exited with 0 +++\n"
 			   "10 wait4(-1, NULL, 0, NULL) = 11\n"
 			   "10 pread64(3, \"x\", 10, 0) = 10\n";
-	struct import_options options = { .memory = text, .memory_size = strlen(text),
+	struct import_options options = { .memory = text,
+					  .memory_size = strlen(text),
 					  .with = with };
 	struct outcome o = import_options_run(&options);
 
 	assert_no_error(o.error);
-	assert_string_equal(o.text, "file /f 2\nfile /n 0 new\nt 10.10 10\nr /f 0 1\nfork 11.11 11\n"
-				    "t 11.11\nr /f 1 1\nw /n 0 2\ntruncate /n 0\nexit\n"
-				    "t 10.10\nwait 11.11\nr /f 0 1\n");
+	assert_string_equal(o.text,
+			    "file /f 2\nfile /n 0 new\nt 10.10 10\nr /f 0 1\nfork 11.11 11\n"
+			    "t 11.11\nr /f 1 1\nw /n 0 2\ntruncate /n 0\nexit\n"
+			    "t 10.10\nwait 11.11\nr /f 0 1\n");
 	outcome_done(&o);
 }
 
@@ -378,10 +383,9 @@ static char *packed(int (*filter)(struct archive *), const char *text, size_t cu
 
 static void compressed_input_is_undone(void **state)
 {
-	int (*const filters[])(struct archive *) = { archive_write_add_filter_gzip,
-						     archive_write_add_filter_bzip2,
-						     archive_write_add_filter_xz,
-						     archive_write_add_filter_zstd };
+	int (*const filters[])(
+		struct archive *) = { archive_write_add_filter_gzip, archive_write_add_filter_bzip2,
+				      archive_write_add_filter_xz, archive_write_add_filter_zstd };
 
 	for (unsigned i = 0; i < G_N_ELEMENTS(filters); i++) {
 		char *path = packed(filters[i], "0,8,4096,R,1.5\n0,16,4096,w,2.5\n", 0);
@@ -427,7 +431,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(crlf_byte_order_mark_blank_and_comment_lines_are_no_records),
-		cmocka_unit_test(a_last_line_without_newline_is_malformed_unless_it_is_the_only_one),
+		cmocka_unit_test(
+			a_last_line_without_newline_is_malformed_unless_it_is_the_only_one),
 		cmocka_unit_test(an_empty_input_of_a_given_format_is_an_empty_trace),
 		cmocka_unit_test(a_wrong_format_is_an_error_not_an_empty_success),
 		cmocka_unit_test(strict_stops_at_the_first_malformed_line_and_names_it),

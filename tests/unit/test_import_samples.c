@@ -12,8 +12,8 @@
 #include "traces/import.h"
 
 /* Fields that describe the sample, and those that name the folder's format. */
-static const char *const not_compared[] = { "format", "file", "source", "made_with", "note",
-					    "time_unit" };
+static const char *const not_compared[] = { "format",	 "file", "source",
+					    "made_with", "note", "time_unit" };
 
 /* Formats whose values are compared elsewhere (generators), or which are no input. */
 static bool left_out(const char *format, const char *file)
@@ -52,7 +52,8 @@ static unsigned compare(const char *path, json_t *expected, json_t *summary)
 	json_t *value;
 	unsigned differ = 0;
 
-	json_object_foreach (expected, key, value) {
+	json_object_foreach(expected, key, value)
+	{
 		json_t *found = json_object_get(summary, key);
 		char *want, *have;
 

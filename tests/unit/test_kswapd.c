@@ -15,9 +15,21 @@ enum { ANON, DATA = 0 };
 static struct rig *start(const char *kernel, const char *swap)
 {
 	const char *const settings[] = {
-		"memory.max", "max", "swap", swap, "node0.zone.DMA32.managed", "4000", "node0.zone.DMA32.free",
-		"4000", "node0.zone.DMA32.min", "100", "node0.zone.DMA32.low", "200", "node0.zone.DMA32.high",
-		"300", NULL,
+		"memory.max",
+		"max",
+		"swap",
+		swap,
+		"node0.zone.DMA32.managed",
+		"4000",
+		"node0.zone.DMA32.free",
+		"4000",
+		"node0.zone.DMA32.min",
+		"100",
+		"node0.zone.DMA32.low",
+		"200",
+		"node0.zone.DMA32.high",
+		"300",
+		NULL,
 	};
 	struct rig *r = rig_new(kernel, "classic", settings);
 

@@ -7,7 +7,8 @@
 static void a_group_is_made_with_its_ancestors(void **state)
 {
 	struct bare *b = bare_new("6.12", NULL);
-	uint16_t c = bare_memcg(b, "/a/b/c"), a = memcg_find(&b->m, "/a"), ab = memcg_find(&b->m, "/a/b");
+	uint16_t c = bare_memcg(b, "/a/b/c"), a = memcg_find(&b->m, "/a"),
+		 ab = memcg_find(&b->m, "/a/b");
 
 	assert_int_equal(b->m.memcg[c].parent, ab);
 	assert_int_equal(b->m.memcg[ab].parent, a);
@@ -65,7 +66,8 @@ static void a_group_is_its_own_descendant(void **state)
 
 static void a_charge_counts_in_every_ancestor_or_nowhere(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("memcg:/a.memory.max", "100p", "memcg:/a/b.memory.max", "80p"));
+	struct bare *b = bare_new(
+		"6.12", SETTINGS("memcg:/a.memory.max", "100p", "memcg:/a/b.memory.max", "80p"));
 	uint16_t ab = bare_memcg(b, "/a/b"), a = memcg_find(&b->m, "/a"), over = 0;
 
 	assert_true(memcg_try_charge(&b->m, ab, 80, &over));
@@ -94,8 +96,9 @@ static void a_charge_counts_in_every_ancestor_or_nowhere(void **state)
 /* A parent's 100 pages go to claims of 80 and 40 as 66 and 33. */
 static void claims_beyond_the_parents_protection_share_it(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("memcg:/p.memory.low", "100p", "memcg:/p/a.memory.low", "80p",
-						   "memcg:/p/b.memory.low", "80p", "memcg:/p/a.memory.min", "10p"));
+	struct bare *b = bare_new(
+		"6.12", SETTINGS("memcg:/p.memory.low", "100p", "memcg:/p/a.memory.low", "80p",
+				 "memcg:/p/b.memory.low", "80p", "memcg:/p/a.memory.min", "10p"));
 	uint16_t a = bare_memcg(b, "/p/a"), c = bare_memcg(b, "/p/b"), p = memcg_find(&b->m, "/p");
 
 	memcg_force_charge(&b->m, a, 100);
@@ -116,8 +119,9 @@ static void claims_beyond_the_parents_protection_share_it(void **state)
 
 static void claims_within_the_parents_protection_are_met(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("memcg:/p.memory.min", "100p", "memcg:/p/a.memory.min", "60p",
-						   "memcg:/p/b.memory.min", "60p"));
+	struct bare *b =
+		bare_new("6.12", SETTINGS("memcg:/p.memory.min", "100p", "memcg:/p/a.memory.min",
+					  "60p", "memcg:/p/b.memory.min", "60p"));
 	uint16_t a = bare_memcg(b, "/p/a"), c = bare_memcg(b, "/p/b");
 
 	memcg_force_charge(&b->m, a, 50);

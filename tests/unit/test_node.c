@@ -62,9 +62,10 @@ static void min_free_kbytes_has_a_floor(void **state)
 
 static void zones_given_by_hand_are_the_only_ones(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("node0.zone.DMA32.managed", "9000", "node0.zone.DMA32.free",
-						   "8000", "node0.zone.DMA32.min", "100", "node0.zone.DMA32.low",
-						   "150", "node0.zone.DMA32.high", "210"));
+	struct bare *b = bare_new(
+		"6.12", SETTINGS("node0.zone.DMA32.managed", "9000", "node0.zone.DMA32.free",
+				 "8000", "node0.zone.DMA32.min", "100", "node0.zone.DMA32.low",
+				 "150", "node0.zone.DMA32.high", "210"));
 
 	assert_int_equal(zone(b, RS_ZONE_DMA)->managed, 0);
 	assert_int_equal(zone(b, RS_ZONE_NORMAL)->managed, 0);
@@ -94,7 +95,8 @@ static void lowmem_reserve_protects_low_zones(void **state)
 
 	assert_int_equal(zone(b, RS_ZONE_DMA)->lowmem_reserve[RS_ZONE_DMA], 0);
 	assert_int_equal(zone(b, RS_ZONE_DMA)->lowmem_reserve[RS_ZONE_DMA32], 1044480 / 256);
-	assert_int_equal(zone(b, RS_ZONE_DMA)->lowmem_reserve[RS_ZONE_NORMAL], (1044480 + 1048576) / 256);
+	assert_int_equal(zone(b, RS_ZONE_DMA)->lowmem_reserve[RS_ZONE_NORMAL],
+			 (1044480 + 1048576) / 256);
 	assert_int_equal(zone(b, RS_ZONE_DMA32)->lowmem_reserve[RS_ZONE_NORMAL], 1048576 / 256);
 	assert_int_equal(zone(b, RS_ZONE_NORMAL)->lowmem_reserve[RS_ZONE_NORMAL], 0);
 	bare_free(b);
@@ -195,8 +197,9 @@ static void a_large_folio_has_a_head_and_tails_that_know_it(void **state)
 
 static void nodes_fall_back_to_the_nearest(void **state)
 {
-	struct bare *b = bare_new("6.12", SETTINGS("numa.nodes", "3", "node1.memory", "64M", "node2.memory", "64M",
-						   "node0.distance.2", "15"));
+	struct bare *b =
+		bare_new("6.12", SETTINGS("numa.nodes", "3", "node1.memory", "64M", "node2.memory",
+					  "64M", "node0.distance.2", "15"));
 	const struct node *n = &b->m.node[0];
 
 	assert_int_equal(n->nr_fallback, 3);

@@ -11,9 +11,10 @@ enum { FIRST, SECOND };
 
 static struct rig *start(const char *kernel)
 {
-	static const char *const settings[] = { "memory.max", "20000p", "swap", "null", "disk", "null",
-						"read_ahead_kb", "128", "fault_around_bytes", "4096",
-						NULL };
+	static const char *const settings[] = { "memory.max",	 "20000p", "swap",
+						"null",		 "disk",   "null",
+						"read_ahead_kb", "128",	   "fault_around_bytes",
+						"4096",		 NULL };
 	struct rig *r = rig_new(kernel, "classic", settings);
 
 	rig_file(r, DATA, PAGES);
@@ -22,21 +23,28 @@ static struct rig *start(const char *kernel)
 
 static void read_one(struct rig *r, uint16_t handle, uint32_t page)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_READ, .arg = handle, .object = DATA,
-					  .page = page, .count = 1 }, NULL);
+	rig_record(
+		r,
+		(struct rs_record){
+			.op = RS_OP_READ, .arg = handle, .object = DATA, .page = page, .count = 1 },
+		NULL);
 }
 
 static void advise(struct rig *r, uint16_t handle, enum rs_advice advice)
 {
-	rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA,
-					  .arg = RS_FADVISE_ARG(advice, handle) }, NULL);
+	rig_record(r,
+		   (struct rs_record){ .op = RS_OP_FADVISE,
+				       .object = DATA,
+				       .arg = RS_FADVISE_ARG(advice, handle) },
+		   NULL);
 }
 
 static void map_open(struct rig *r, uint32_t region, uint16_t handle)
 {
 	const struct rs_map map = { .file = DATA, .prot = VM_READ | VM_SHARED, .pages = PAGES };
 
-	rig_record(r, (struct rs_record){ .op = RS_OP_MMAP, .arg = handle, .object = region }, &map);
+	rig_record(r, (struct rs_record){ .op = RS_OP_MMAP, .arg = handle, .object = region },
+		   &map);
 }
 
 static unsigned cached(struct rig *r, uint32_t from, uint32_t to)

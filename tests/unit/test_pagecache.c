@@ -100,7 +100,9 @@ static void a_new_open_file_has_read_nothing(void **state)
 static void a_shadow_comes_back_as_it_was_packed(void **state)
 {
 	const uint64_t most = (1ull << RS_SHADOW_TOKEN_BITS) - 1;
-	const struct rs_shadow in = { .token = most - 5, .memcg = 0xfffe, .nid = 7, .workingset = true };
+	const struct rs_shadow in = {
+		.token = most - 5, .memcg = 0xfffe, .nid = 7, .workingset = true
+	};
 	struct rs_shadow out = shadow_unpack(shadow_pack(&in));
 
 	assert_true(out.token == in.token);

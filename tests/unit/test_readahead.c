@@ -27,7 +27,8 @@ static void assert_window(const struct rig *r, uint32_t from, uint32_t to, uint3
 	if (rig_file_page(r, DATA, to))
 		fail_msg("page %u is cached, behind [%u, %u)", to, from, to);
 	for (uint32_t page = from; page < to; page++)
-		if (!!(rig_folio(r, rig_file_page(r, DATA, page))->flags & PG_readahead) != (page == marker))
+		if (!!(rig_folio(r, rig_file_page(r, DATA, page))->flags & PG_readahead) !=
+		    (page == marker))
 			fail_msg("page %u: marker expected at %u", page, marker);
 }
 
@@ -37,7 +38,8 @@ static const char *const kernels[] = { "6.1", "6.12" };
 /* 4, then 8, 16, 32, 32: each when the marker, its first page, is reached. */
 static void a_sequence_of_single_pages_doubles_its_window(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_read(r, DATA, 0, 1);
@@ -61,10 +63,11 @@ static void the_first_window_follows_the_request(void **state)
 {
 	static const struct {
 		uint32_t req, size, marker;
-	} row[] = { { 1, 4, 1 }, { 2, 4, 2 }, { 3, 8, 3 }, { 4, 8, 4 }, { 5, 16, 5 }, { 8, 16, 8 },
-		    { 9, 32, 9 }, { 16, 32, 16 } };
+	} row[] = { { 1, 4, 1 },  { 2, 4, 2 },	{ 3, 8, 3 },  { 4, 8, 4 },
+		    { 5, 16, 5 }, { 8, 16, 8 }, { 9, 32, 9 }, { 16, 32, 16 } };
 
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		for (unsigned i = 0; i < G_N_ELEMENTS(row); i++) {
 			struct rig *r = start(*k);
 			struct open_file *of;
@@ -82,7 +85,8 @@ static void the_first_window_follows_the_request(void **state)
 
 static void a_whole_window_at_once_marks_its_half(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_map_anon(r, REGION, 1);
@@ -96,7 +100,8 @@ static void a_whole_window_at_once_marks_its_half(void **state)
 
 static void a_random_page_is_read_alone_and_leaves_the_window(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 		struct file_ra before;
 
@@ -113,7 +118,8 @@ static void a_random_page_is_read_alone_and_leaves_the_window(void **state)
 /* The page behind the last read, which was random: a sequence begins. */
 static void two_pages_in_a_row_begin_a_sequence(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_read(r, DATA, 1000, 1);
@@ -126,12 +132,18 @@ static void two_pages_in_a_row_begin_a_sequence(void **state)
 /* Another open file without history: the run of cached pages before it speaks for it. */
 static void cached_pages_in_front_count_as_history(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		for (uint32_t page = 500; page < 506; page++)
-			rig_record(r, (struct rs_record){ .op = RS_OP_READ, .object = DATA, .arg = 10 + page,
-							  .page = page, .count = 1 }, NULL);
+			rig_record(r,
+				   (struct rs_record){ .op = RS_OP_READ,
+						       .object = DATA,
+						       .arg = 10 + page,
+						       .page = page,
+						       .count = 1 },
+				   NULL);
 		/* 500 alone; 501: one page in front is not more than asked for; 502: two are. */
 		assert_non_null(GUINT_TO_POINTER(rig_file_page(r, DATA, 502)));
 		assert_int_equal(file_handle(&r->ctx->m.file[DATA], 511)->ra.size, 0);
@@ -144,7 +156,8 @@ static void cached_pages_in_front_count_as_history(void **state)
 
 static void the_window_ends_with_the_file(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_read(r, DATA, 3990, 1);
@@ -158,10 +171,14 @@ static void the_window_ends_with_the_file(void **state)
 
 static void a_random_file_reads_what_is_asked_for(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
-		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_RANDOM }, NULL);
+		rig_record(r,
+			   (struct rs_record){
+				   .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_RANDOM },
+			   NULL);
 		rig_read(r, DATA, 0, 3);
 		assert_window(r, 0, 3, NO_MARKER);
 		rig_free(r);
@@ -170,10 +187,14 @@ static void a_random_file_reads_what_is_asked_for(void **state)
 
 static void a_sequential_file_doubles_the_window(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
-		rig_record(r, (struct rs_record){ .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_SEQUENTIAL }, NULL);
+		rig_record(r,
+			   (struct rs_record){
+				   .op = RS_OP_FADVISE, .object = DATA, .arg = RS_ADV_SEQUENTIAL },
+			   NULL);
 		rig_map_anon(r, REGION, 1);
 		rig_enter(r);
 		page_cache_sync_ra(r->ctx, DATA, file_handle(&r->ctx->m.file[DATA], 0), 0, 32);
@@ -199,7 +220,8 @@ static void without_read_ahead_a_read_reads_page_by_page(void **state)
 /* 32 pages around the fault, from 16 in front; a quarter of them is the marked tail. */
 static void a_fault_reads_around(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_map_file(r, REGION, DATA, 4000, VM_READ);
@@ -213,7 +235,8 @@ static void a_fault_reads_around(void **state)
 
 static void near_the_start_it_reads_from_the_start(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_map_file(r, REGION, DATA, 4000, VM_READ);
@@ -225,7 +248,8 @@ static void near_the_start_it_reads_from_the_start(void **state)
 
 static void after_a_hundred_misses_it_reads_single_pages(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 		struct file_ra *ra;
 
@@ -245,7 +269,8 @@ static void after_a_hundred_misses_it_reads_single_pages(void **state)
 
 static void a_random_mapping_reads_single_pages(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_map_file(r, REGION, DATA, 4000, VM_READ);
@@ -258,7 +283,8 @@ static void a_random_mapping_reads_single_pages(void **state)
 
 static void a_sequential_mapping_reads_forward(void **state)
 {
-	FOR_KERNELS(k) {
+	FOR_KERNELS(k)
+	{
 		struct rig *r = start(*k);
 
 		rig_map_file(r, REGION, DATA, 4000, VM_READ);

@@ -82,7 +82,9 @@ static void a_page_has_the_address_of_its_offset(void **state)
 /* Anonymous offsets are addresses of 36 bits, a folio keeps 32 of them. */
 static void offsets_are_compared_in_32_bits(void **state)
 {
-	const struct rs_vma vma = { .start = 0x7fffffff0ull, .end = 0x800000010ull, .pgoff = 0x7fffffff0ull };
+	const struct rs_vma vma = { .start = 0x7fffffff0ull,
+				    .end = 0x800000010ull,
+				    .pgoff = 0x7fffffff0ull };
 	struct folio f = { .index = (uint32_t)0x800000005ull };
 
 	assert_true(vma_address(&vma, &f) == 0x800000005ull);

@@ -38,7 +38,8 @@ static void assert_order(const char *expected)
 static struct rig *start(const char *cpus, const char *quantum)
 {
 	const char *const settings[] = {
-		"cpus", cpus, "quantum_ns", quantum, "cost.context_switch", "0", "timeslice_ns", "1000000", NULL
+		"cpus", cpus,		"quantum_ns", quantum, "cost.context_switch",
+		"0",	"timeslice_ns", "1000000",    NULL
 	};
 	struct rig *r = rig_new("6.1", "classic", settings);
 
@@ -53,7 +54,8 @@ static void wake(struct rs_ctx *ctx, void *arg, uint64_t unused)
 }
 
 /* A task that is woken at that time. */
-static struct task *spawn(struct rig *r, enum task_class class, char name, void (*main)(struct task *), ns_t when)
+static struct task *spawn(struct rig *r, enum task_class class, char name,
+			  void (*main)(struct task *), ns_t when)
 {
 	struct task *t = task_new(r->ctx, class, main);
 
@@ -306,8 +308,8 @@ static void a_woken_kernel_thread_takes_the_cpu_when_its_scheduler_lets_it(void 
 	static const ns_t when[] = { 700000, 4000000 };
 
 	for (unsigned k = 0; k < 2; k++) {
-		static const char *const settings[] = { "cost.context_switch", "0", "timeslice_ns", "100000000",
-							NULL };
+		static const char *const settings[] = { "cost.context_switch", "0", "timeslice_ns",
+							"100000000", NULL };
 		struct rig *r = rig_new(kernel[k], "classic", settings);
 		struct task *t;
 

@@ -132,7 +132,8 @@ static void swap_is_full_when_less_than_half_is_free(void **state)
 
 static void a_group_is_full_at_half_its_limit(void **state)
 {
-	struct bare *b = bare_new("6.1", SETTINGS("swap", "null", "memcg:/a.memory.swap.max", "100p"));
+	struct bare *b =
+		bare_new("6.1", SETTINGS("swap", "null", "memcg:/a.memory.swap.max", "100p"));
 	uint16_t a = bare_memcg(b, "/a"), ab = bare_memcg(b, "/a/b");
 
 	b->m.memcg[a].swap_usage = 49;

@@ -10,9 +10,21 @@ enum { DATA, OTHER };
 static struct rig *start(const char *disk)
 {
 	const char *const settings[] = {
-		"memory.max", "max", "disk", disk, "node0.zone.DMA32.managed", "10000", "node0.zone.DMA32.free",
-		"10000", "node0.zone.DMA32.min", "100", "node0.zone.DMA32.low", "200", "node0.zone.DMA32.high",
-		"500", NULL,
+		"memory.max",
+		"max",
+		"disk",
+		disk,
+		"node0.zone.DMA32.managed",
+		"10000",
+		"node0.zone.DMA32.free",
+		"10000",
+		"node0.zone.DMA32.min",
+		"100",
+		"node0.zone.DMA32.low",
+		"200",
+		"node0.zone.DMA32.high",
+		"500",
+		NULL,
 	};
 	struct rig *r = rig_new("6.12", "classic", settings);
 
@@ -50,8 +62,9 @@ static void thresholds_are_shares_of_dirtyable_memory(void **state)
 
 static void the_background_stays_below_the_limit(void **state)
 {
-	static const char *const settings[] = { "memory.max", "max", "vm.dirty_ratio", "10",
-						"vm.dirty_background_ratio", "30", NULL };
+	static const char *const settings[] = {
+		"memory.max", "max", "vm.dirty_ratio", "10", "vm.dirty_background_ratio", "30", NULL
+	};
 	struct rig *r = rig_new("6.12", "classic", settings);
 	uint64_t background, limit;
 
@@ -64,8 +77,17 @@ static void the_background_stays_below_the_limit(void **state)
 static void reserved_memory_is_not_dirtyable(void **state)
 {
 	static const char *const settings[] = {
-		"memory.max", "max", "node0.zone.DMA.managed", "1000", "node0.zone.DMA.high", "30",
-		"node0.zone.DMA32.managed", "256000", "node0.zone.DMA32.high", "6000", NULL,
+		"memory.max",
+		"max",
+		"node0.zone.DMA.managed",
+		"1000",
+		"node0.zone.DMA.high",
+		"30",
+		"node0.zone.DMA32.managed",
+		"256000",
+		"node0.zone.DMA32.high",
+		"6000",
+		NULL,
 	};
 	struct rig *r = rig_new("6.12", "classic", settings);
 	uint64_t background, limit;
@@ -141,7 +163,8 @@ static void written_pages_are_on_disk_and_are_read_from_there(void **state)
 {
 	struct rig *r = start("null");
 
-	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = 2, .value = 10, .arg = 1 }, NULL);
+	rig_record(r, (struct rs_record){ .op = RS_OP_FILE, .object = 2, .value = 10, .arg = 1 },
+		   NULL);
 	rig_write(r, 2, 0, 10);
 	assert_int_equal(r->ctx->m.file[2].disk_pages, 0);
 	rig_record(r, (struct rs_record){ .op = RS_OP_FSYNC, .object = 2 }, NULL);
@@ -173,9 +196,21 @@ static void writing_protects_mapped_pages(void **state)
 static void a_writer_waits_for_a_slow_disk(void **state)
 {
 	static const char *const settings[] = {
-		"memory.max", "max", "disk", "hdd", "disk.bandwidth", "1000000", "node0.zone.DMA32.managed",
-		"10000", "node0.zone.DMA32.min", "100", "node0.zone.DMA32.low", "200", "node0.zone.DMA32.high",
-		"500", NULL,
+		"memory.max",
+		"max",
+		"disk",
+		"hdd",
+		"disk.bandwidth",
+		"1000000",
+		"node0.zone.DMA32.managed",
+		"10000",
+		"node0.zone.DMA32.min",
+		"100",
+		"node0.zone.DMA32.low",
+		"200",
+		"node0.zone.DMA32.high",
+		"500",
+		NULL,
 	};
 	struct rig *r = rig_new("6.12", "classic", settings);
 

@@ -169,6 +169,7 @@ static void compute(struct rs_ctx *ctx, struct task *t, ns_t ns)
 	while (ns && !ctx->error) {
 		ns_t step = MIN(ns, t->now < t->limit ? t->limit - t->now : 1);
 
+		t->busy_until = t->now + ns;
 		t->now += step;
 		ns -= step;
 		task_checkpoint(ctx);
@@ -215,8 +216,7 @@ static void other_record(struct rs_ctx *ctx, struct task *t, const struct rs_rec
 		file_truncate(ctx, r->object, r->page);
 		break;
 	case RS_OP_MARK:
-		flush_stats_reader(ctx);
-		take_snapshot(ctx, rs_trace_name(ctx->trace, RS_NAME_MARK, r->object));
+		take_mark(ctx, r);
 		break;
 	case RS_OP_FORK:
 		op_fork(ctx, t, r->object);

@@ -74,6 +74,7 @@ struct task {
 	struct fiber *fiber;
 	void (*main)(struct task *);
 	ns_t now, limit;
+	ns_t busy_until; /* computes at least as long, while it has the CPU */
 	ns_t others; /* nothing else happens before: see task_sync() */
 	ns_t ready_at, slice_end, started_at;
 	ns_t preempt_at; /* when it may take the CPU of a running application */
@@ -86,7 +87,6 @@ struct task {
 	bool by_fork; /* born by a fork record */
 	struct mm *mm;
 	GQueue segments;
-	bool input_closed; /* no more records will come */
 
 	bool memalloc;			/* PF_MEMALLOC: in reclaim */
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
@@ -227,6 +227,7 @@ struct rs_ctx {
 		bool wb_flag, dirty_flag; /* PGDAT_WRITEBACK, PGDAT_DIRTY */
 	} pgdat[RS_MAX_NODES];
 	bool flusher_wanted;
+	uint64_t flusher_timer, flusher_timers; /* number of the one that runs, or 0; of all */
 	GQueue throttled; /* tasks in throttle_direct_reclaim() */
 
 	/* swap read-ahead */
@@ -316,6 +317,7 @@ enum fault_result do_huge_anonymous(struct rs_ctx *, struct mm *, struct rs_vma 
 bool leaf_access(struct rs_ctx *, struct mm *, uint64_t vpn, bool write);
 void split_huge_pmd(struct rs_ctx *, struct mm *, uint32_t table);
 void split_huge_range(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
+void split_vmas(struct rs_ctx *, struct mm *, uint64_t start, uint64_t end);
 void zap_huge(struct rs_ctx *, struct mm *, uint32_t table);
 bool split_folio(struct rs_ctx *, pfn_t);
 
@@ -440,6 +442,7 @@ bool feed(struct rs_ctx *, const struct rs_batch *);
 void segment_free(struct segment *);
 /* What a killed thread would have forked is never born. */
 void abandon_records(struct rs_ctx *, const struct rs_record *, uint32_t n);
+void late_marks(struct rs_ctx *, const struct rs_record *, uint32_t n);
 void start_thread(struct rs_ctx *, struct task *, struct mm *, ns_t when);
 void lruvecs_online(struct rs_ctx *,
 		    uint32_t first_memcg); /* sim.c: the policy's part of new ones */
@@ -479,6 +482,7 @@ void policy_unload(struct rs_ctx *);
 /* snapshot.c */
 const char *trace_place(struct rs_ctx *); /* "line 12" of the record that runs */
 void take_snapshot(struct rs_ctx *, const char *name);
+void take_mark(struct rs_ctx *, const struct rs_record *);
 #define MAX_SAMPLES 100000u
 void sample_event(struct rs_ctx *, void *arg, uint64_t nr); /* takes one and asks for the next */
 void finish_result(struct rs_ctx *);

@@ -104,8 +104,12 @@ static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t 
 	if (from == to)
 		return;
 	t = ctx->thread[ctx->feed_thread].task;
-	if (t->state == TASK_DEAD) {
+	if (t->state == TASK_DEAD && t->killed) {
 		abandon_records(ctx, b->records + from, to - from);
+		return;
+	}
+	if (t->state == TASK_DEAD) {
+		late_marks(ctx, b->records + from, to - from);
 		return;
 	}
 	s = g_new0(struct segment, 1);
@@ -174,16 +178,7 @@ static bool distribute(struct rs_ctx *ctx, const struct rs_batch *b)
 
 			slot->open = false;
 			ctx->process_threads[slot->task->process]--;
-			push_segment(ctx, b, from, i + 1);
-			slot->task->input_closed = true;
-			from = i + 1;
 		}
-	}
-	if (from < b->nr_records && !ctx->thread[ctx->feed_thread].open) {
-		g_set_error(&ctx->error, RS_ERROR, RS_ERROR_INPUT,
-			    "record %" PRIu64 ": records of a thread that has ended",
-			    b->line + from);
-		return false;
 	}
 	push_segment(ctx, b, from, b->nr_records);
 	return true;

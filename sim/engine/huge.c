@@ -85,6 +85,13 @@ void split_huge_range(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_
 	}
 }
 
+/* Start and end are borders of VMAs from here on. Kernel: __split_vma(), vma_adjust_trans_huge(). */
+void split_vmas(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
+{
+	split_huge_range(ctx, mm, start, end);
+	mm_split(&ctx->m, mm, start, end);
+}
+
 void zap_huge(struct rs_ctx *ctx, struct mm *mm, uint32_t table)
 {
 	uint32_t *pte = table_ptes(&ctx->m, table);

@@ -129,7 +129,7 @@ static void set_advice(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64
 	uint32_t clear, set = advice_flags(advice, &clear);
 
 	vma_start_write_range(ctx, mm, start, end, LOCK_MADVISE);
-	mm_split(&ctx->m, mm, start, end);
+	split_vmas(ctx, mm, start, end);
 	for (uint32_t i = mm_vma_index(mm, start);
 	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
@@ -189,7 +189,6 @@ bool op_madvise(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 		return false;
 	}
 	if (write) {
-		split_huge_range(ctx, mm, start, end);
 		set_advice(ctx, mm, start, end, r->arg);
 	} else {
 		advise_range(ctx, mm, start, end, r->arg);

@@ -163,7 +163,7 @@ bool op_munmap(struct rs_ctx *ctx, struct task *t, uint32_t id, uint64_t page, u
 		return false;
 	}
 	vma_start_write_range(ctx, mm, start, end, LOCK_MUNMAP);
-	mm_split(&ctx->m, mm, start, end);
+	split_vmas(ctx, mm, start, end);
 	charge(ctx, RS_COST_MMAP_WRITE_HOLD, 1);
 	/* Nothing runs between the downgrade and the last change: the VMAs are detached by then. */
 	mmap_write_downgrade(ctx, mm, LOCK_MUNMAP);
@@ -195,7 +195,7 @@ static void change_flags(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint
 			 uint32_t clear, uint32_t set, enum lock_op op)
 {
 	vma_start_write_range(ctx, mm, start, end, op);
-	mm_split(&ctx->m, mm, start, end);
+	split_vmas(ctx, mm, start, end);
 	for (uint32_t i = mm_vma_index(mm, start);
 	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++)
 		mm->pub.vmas[i]->flags = (mm->pub.vmas[i]->flags & ~clear) | set;
@@ -234,17 +234,27 @@ bool op_mprotect(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 	return true;
 }
 
+/* The word that maps the page, by a PTE or a PMD; 0: not present. */
+static uint32_t present_word(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn)
+{
+	uint32_t table = mm_table(&ctx->m, mm, vpn), word;
+
+	if (!table)
+		return 0;
+	word = table_ptes(&ctx->m, table)[ctx->m.pmd[table] & RS_PMD_LEAF ? 0 : vpn & 511];
+	return word & RS_PTE_PRESENT ? word : 0;
+}
+
 /* Kernel: populate_vma_page_range(): until the page is there; other threads may take it away again.
  */
 static void populate(struct rs_ctx *ctx, struct task *t, uint32_t region, uint64_t vpn)
 {
 	while (!ctx->error && !t->killed) {
-		uint32_t *pte = mm_pte(&ctx->m, t->mm, vpn);
 		const struct rs_vma *vma = mm_find_vma(t->mm, vpn);
 		const struct region *r = mm_region(t->mm, region);
 
 		if (!vma || !r->mapped || vpn < r->start || vpn - r->start >= r->pages ||
-		    (pte && (*pte & RS_PTE_PRESENT)))
+		    present_word(ctx, t->mm, vpn))
 			return;
 		handle_fault(ctx, region, vpn - r->start,
 			     vma->flags & VM_WRITE && !(vma->flags & VM_SHARED));
@@ -265,17 +275,13 @@ bool op_mlock(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 	change_flags(ctx, t->mm, start, end, VM_LOCKED, r->arg ? VM_LOCKED : 0, LOCK_MLOCK);
 	mmap_write_unlock_merged(ctx, t->mm, start, end, LOCK_MLOCK);
 	for (uint64_t vpn = start; vpn < end && !ctx->error && !t->killed; vpn++) {
-		uint32_t *pte;
 		pfn_t pfn;
 
 		if (r->arg)
 			populate(ctx, t, r->object, vpn);
-		pte = mm_pte(&ctx->m, t->mm, vpn);
-		pfn = pte && (*pte & RS_PTE_PRESENT) && rs_pte_pfn(*pte)
-			      ? rs_pfn_head(ctx, rs_pte_pfn(*pte))
-			      : 0;
+		pfn = rs_pte_pfn(present_word(ctx, t->mm, vpn));
 		if (pfn)
-			folio_mlock(ctx, pfn, r->arg);
+			folio_mlock(ctx, rs_pfn_head(ctx, pfn), r->arg);
 	}
 	return true;
 }
@@ -291,7 +297,7 @@ bool op_mbind(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 		return false;
 	}
 	vma_start_write_range(ctx, mm, start, end, LOCK_MBIND);
-	mm_split(&ctx->m, mm, start, end);
+	split_vmas(ctx, mm, start, end);
 	for (uint32_t i = mm_vma_index(mm, start);
 	     i < mm->pub.nr_vmas && mm->pub.vmas[i]->start < end; i++) {
 		mm->pub.vmas[i]->policy = r->arg;

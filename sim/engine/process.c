@@ -165,22 +165,41 @@ void abandon_records(struct rs_ctx *ctx, const struct rs_record *r, uint32_t n)
 	}
 }
 
+/* Marks are all that may stand behind a thread's end, up to the next thread's records. */
+void late_marks(struct rs_ctx *ctx, const struct rs_record *r, uint32_t n)
+{
+	for (const struct rs_record *end = r + n; r < end; r++) {
+		if (r->op != RS_OP_MARK)
+			continue;
+		ctx->nr_ops++;
+		take_mark(ctx, r);
+	}
+}
+
+/* What is left of the trace's records for a thread that is over. */
+static void leave_records(struct rs_ctx *ctx, const struct task *t)
+{
+	for (GList *l = t->segments.head; l; l = l->next) {
+		const struct segment *s = l->data;
+
+		if (t->killed)
+			abandon_records(ctx, s->records + s->pos, s->n - s->pos);
+		else
+			late_marks(ctx, s->records + s->pos, s->n - s->pos);
+	}
+}
+
 void op_exit(struct rs_ctx *ctx, struct task *t)
 {
 	struct mm *mm = t->mm;
 
 	t->mm = NULL;
-	t->input_closed = true;
 	if (--mm->users == 0) {
 		if (ctx->process[t->process] == mm)
 			ctx->process[t->process] = NULL;
 		mm_destroy(ctx, mm);
 	}
-	for (GList *l = t->killed ? t->segments.head : NULL; l; l = l->next) {
-		const struct segment *s = l->data;
-
-		abandon_records(ctx, s->records + s->pos, s->n - s->pos);
-	}
+	leave_records(ctx, t);
 	wake_waiters(ctx, t, t->now);
 	task_exit(ctx);
 }

@@ -276,6 +276,19 @@ void task_sync(struct rs_ctx *ctx)
 		task_yield(t);
 }
 
+/* The task touches nothing that others see before this time. */
+static ns_t acts_at(const struct rs_ctx *ctx, const struct task *t)
+{
+	const struct task *next = g_queue_peek_head((GQueue *)&ctx->ready);
+	ns_t when = t->busy_until;
+
+	if (next)
+		when = MIN(when, t->slice_end);
+	if (next && next->class < t->class)
+		when = MIN(when, next->preempt_at);
+	return MAX(when, t->now);
+}
+
 static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
 {
 	struct task *best = NULL;
@@ -288,10 +301,10 @@ static struct task *lowest_clock(struct rs_ctx *ctx, ns_t *ret_next)
 			continue;
 		if (!best || t->now < best->now || (t->now == best->now && t->id < best->id)) {
 			if (best)
-				*ret_next = MIN(*ret_next, best->now);
+				*ret_next = MIN(*ret_next, acts_at(ctx, best));
 			best = t;
 		} else {
-			*ret_next = MIN(*ret_next, t->now);
+			*ret_next = MIN(*ret_next, acts_at(ctx, t));
 		}
 	}
 	return best;

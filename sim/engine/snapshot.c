@@ -95,6 +95,12 @@ void take_snapshot(struct rs_ctx *ctx, const char *name)
 	fill_snapshot(ctx, rs_result_add_snapshot(ctx->result, name, ctx->nr_ops, rs_now(ctx)));
 }
 
+void take_mark(struct rs_ctx *ctx, const struct rs_record *r)
+{
+	flush_stats_reader(ctx);
+	take_snapshot(ctx, rs_trace_name(ctx->trace, RS_NAME_MARK, r->object));
+}
+
 /* Looks only: a sampled run counts the same as one that is not. */
 void sample_event(struct rs_ctx *ctx, void *arg, uint64_t nr)
 {

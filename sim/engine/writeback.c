@@ -81,9 +81,31 @@ void writeback_file(struct rs_ctx *ctx, uint32_t id, uint64_t max)
 	ctx->m.file[id].disk_pages = MAX(ctx->m.file[id].disk_pages, ctx->m.file[id].pages);
 }
 
+static void flusher_timer(struct rs_ctx *ctx, void *arg, uint64_t value)
+{
+	(void)arg;
+	if (value != ctx->flusher_timer)
+		return;
+	ctx->flusher_timer = 0;
+	task_wake(ctx, ctx->flusher, ctx->now);
+}
+
+/* One timer at a time, set when there is something to write. Kernel: wb_wakeup_delayed(). */
+static void start_flusher_timer(struct rs_ctx *ctx, ns_t now)
+{
+	ns_t period = ctx->cfg.dirty_writeback_centisecs * 10000000ull;
+
+	if (!ctx->m.nr_dirty || ctx->flusher_timer || !period)
+		return;
+	ctx->flusher_timer = ++ctx->flusher_timers;
+	event_add(ctx, now + period, flusher_timer, NULL, ctx->flusher_timer);
+}
+
+/* At once: a timer that runs is taken back. Kernel: wb_wakeup(). */
 void wakeup_flusher(struct rs_ctx *ctx)
 {
 	ctx->flusher_wanted = true;
+	ctx->flusher_timer = 0;
 	if (ctx->flusher->state == TASK_WAITING)
 		task_wake(ctx, ctx->flusher, ctx->cur ? ctx->cur->now : ctx->now);
 }
@@ -102,7 +124,6 @@ static void write_files(struct rs_ctx *ctx, bool all, ns_t older_than)
 void flusher_main(struct task *t)
 {
 	struct rs_ctx *ctx = t->ctx;
-	ns_t period = ctx->cfg.dirty_writeback_centisecs * 10000000ull;
 	ns_t expire = ctx->cfg.dirty_expire_centisecs * 10000000ull;
 
 	for (;;) {
@@ -117,10 +138,8 @@ void flusher_main(struct task *t)
 			write_files(ctx, false, t->now - expire);
 		if (ctx->flusher_wanted)
 			continue;
-		if (ctx->m.nr_dirty && period)
-			task_sleep(ctx, period, WAIT_SLEEP, "the next writeback");
-		else
-			task_wait(ctx, WAIT_SLEEP, "dirty pages");
+		start_flusher_timer(ctx, t->now);
+		task_wait(ctx, WAIT_SLEEP, "dirty pages");
 	}
 }
 
@@ -178,9 +197,7 @@ void balance_dirty_pages(struct rs_ctx *ctx)
 	struct dirty_domain global, group;
 	bool in_group, over;
 
-	/* The flusher's timer runs from the first dirty page on. */
-	if (ctx->m.nr_dirty == 1 && ctx->flusher->state == TASK_WAITING)
-		task_wake(ctx, ctx->flusher, ctx->cur->now);
+	start_flusher_timer(ctx, ctx->cur->now);
 	if (ctx->cur->nr_dirtied < DIRTY_CHECK_PAGES)
 		return;
 	ctx->cur->nr_dirtied = 0;

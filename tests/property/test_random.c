@@ -28,15 +28,18 @@ static void check_sound(struct rs_ctx *ctx, uint64_t seed)
 		fail_msg("case %" PRIu64 ": %s", seed, why->str);
 }
 
-static bool is_race(const char *message)
+/* Only the run can tell: where regions lie, and in which order threads get there. */
+static bool is_fault_of_trace(const char *message)
 {
-	static const char *const races[] = { "that is not mapped there",
-					     "the region is not mapped or not that long",
-					     "behind the end of the mapped file",
-					     "waits for another thread" };
+	static const char *const faults[] = { "that is not mapped there",
+					      "is mapped already",
+					      "mapped without permission",
+					      "the region is not mapped or not that long",
+					      "behind the end of the mapped file",
+					      "waits for another thread" };
 
-	for (size_t i = 0; i < G_N_ELEMENTS(races); i++)
-		if (strstr(message, races[i]))
+	for (size_t i = 0; i < G_N_ELEMENTS(faults); i++)
+		if (strstr(message, faults[i]))
 			return true;
 	return false;
 }
@@ -59,7 +62,7 @@ static char *run(const struct random_case *c, uint64_t seed)
 	assert_no_error(error);
 	if (rs_sim_run(sim, trace, &result, &error))
 		json = rs_result_json(result);
-	else if (is_race(error->message))
+	else if (is_fault_of_trace(error->message))
 		json = g_strdup(error->message);
 	else
 		fail_msg("case %" PRIu64 ": %s", seed, error->message);
@@ -101,6 +104,15 @@ static void run_case(uint64_t seed)
 	random_case_clear(&c);
 }
 
+/* Cases that once hung, were refused or lost a mark. */
+static void cases_that_failed_once_pass(void **state)
+{
+	static const uint64_t seeds[] = { 35, 41, 55, 85, 93, 155, 234 };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(seeds) && !g_getenv("RS_SEED"); i++)
+		run_case(seeds[i]);
+}
+
 static void random_operations_leave_a_sound_machine(void **state)
 {
 	const char *seed = g_getenv("RS_SEED"), *cases = g_getenv("RS_CASES");
@@ -118,6 +130,7 @@ static void random_operations_leave_a_sound_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cases_that_failed_once_pass),
 		cmocka_unit_test(random_operations_leave_a_sound_machine),
 	};
 

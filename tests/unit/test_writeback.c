@@ -128,6 +128,25 @@ static void above_the_background_they_do_not_wait(void **state)
 	rig_free(r);
 }
 
+/* The timer is set by the first dirty page and not run down at once; there is one, not one a page. */
+static void the_flusher_sleeps_a_period_from_the_first_dirty_page_on(void **state)
+{
+	static const char *const settings[] = { "memory.max", "max", "disk", "null",
+						"vm.dirty_background_ratio", "0", NULL };
+	struct rig *r = rig_new("6.1", "classic", settings);
+
+	rig_file(r, DATA, 100);
+	let_pass(r, 3000000000);
+	rig_write(r, DATA, 0, 1);
+	let_pass(r, 4900000000);
+	assert_int_equal(r->ctx->m.nr_dirty, 1);
+	rig_write(r, DATA, 1, 1);
+	let_pass(r, 200000000);
+	assert_int_equal(r->ctx->m.nr_dirty, 0);
+	assert_int_equal(rig_vmstat(r, RS_NR_WRITTEN), 2);
+	rig_free(r);
+}
+
 static void fsync_writes_one_file_and_waits_for_it(void **state)
 {
 	struct rig *r = start("ssd");
@@ -244,6 +263,7 @@ int main(void)
 		cmocka_unit_test(reserved_memory_is_not_dirtyable),
 		cmocka_unit_test(a_few_dirty_pages_wait_for_their_age),
 		cmocka_unit_test(above_the_background_they_do_not_wait),
+		cmocka_unit_test(the_flusher_sleeps_a_period_from_the_first_dirty_page_on),
 		cmocka_unit_test(fsync_writes_one_file_and_waits_for_it),
 		cmocka_unit_test(pages_that_are_no_neighbours_are_requests_of_their_own),
 		cmocka_unit_test(written_pages_are_on_disk_and_are_read_from_there),

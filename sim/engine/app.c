@@ -112,17 +112,33 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 	return miss;
 }
 
+/*
+ * Below a memory.high that is smaller than what an access needs, reclaim on the way back to user
+ * mode may take the page before the access is repeated, again and again. Differs: after so many
+ * faults the access is taken as done, so that every run ends.
+ */
+#define MAX_SAME_FAULTS 16u
+static bool same_fault_again(struct task *t, uint64_t record, uint32_t sub)
+{
+	if (t->fault_record != record || t->fault_sub != sub)
+		t->nr_same_faults = 0;
+	t->fault_record = record;
+	t->fault_sub = sub;
+	return ++t->nr_same_faults >= MAX_SAME_FAULTS;
+}
+
 static void fault_record(struct rs_ctx *ctx, struct task *t, struct segment *s)
 {
 	/* The records may move while the fault sleeps. */
 	const struct rs_record r = s->records[s->pos];
+	bool done = same_fault_again(t, s->line + s->pos, s->sub);
 
 	if (!find_region(t->mm, &r)) {
 		no_region(ctx);
 		return;
 	}
 	/* A huge mapping serves the access itself; otherwise the hit loop tries again. */
-	if (!handle_fault(ctx, r.object, (uint64_t)r.page + s->sub, r.op == RS_OP_STORE))
+	if (!handle_fault(ctx, r.object, (uint64_t)r.page + s->sub, r.op == RS_OP_STORE) && !done)
 		return;
 	advance(ctx, t, 1);
 	if (++s->sub == r.count) {

@@ -92,6 +92,8 @@ struct task {
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
 	struct rs_vma *vma_lock;	/* VMA that the fault has locked for reading */
 	bool in_fault;
+	uint64_t fault_record; /* the last access that faulted, and how often in a row */
+	uint32_t fault_sub, nr_same_faults;
 	bool killed, killable;
 	uint32_t nr_pages_over_high;
 	struct plug *plug, *shrink_plug; /* in force; that of the lruvec being shrunk */

@@ -123,8 +123,15 @@ void fault_wait_folio(struct rs_ctx *ctx, struct mm *mm, pfn_t pfn)
 static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma,
 					  uint64_t vpn, bool write, bool tried)
 {
-	uint32_t *pte = mm_pte(&ctx->m, mm, vpn), table = mm_table(&ctx->m, mm, vpn), w;
+	uint32_t *pte, table = mm_table(&ctx->m, mm, vpn), w;
 
+	if (ctx->cfg.thp_always && (vma->flags & VM_ANON) &&
+	    (!table || !ctx->m.table[table].nr_used) &&
+	    do_huge_anonymous(ctx, mm, vma, vpn) == FAULT_DONE)
+		return FAULT_DONE;
+	/* Looked up only now: while memory was sought, others may have been here. */
+	table = mm_table(&ctx->m, mm, vpn);
+	pte = mm_pte(&ctx->m, mm, vpn);
 	if (table && (ctx->m.pmd[table] & RS_PMD_LEAF) && leaf_access(ctx, mm, vpn, write))
 		return FAULT_DONE;
 	w = pte ? *pte : 0;
@@ -140,9 +147,6 @@ static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, str
 			       : FAULT_RETRY;
 	if (!(vma->flags & VM_ANON))
 		return do_file_fault(ctx, mm, vma, vpn, write, tried);
-	if (ctx->cfg.thp_always && (!table || !ctx->m.table[table].nr_used) &&
-	    do_huge_anonymous(ctx, mm, vma, vpn) == FAULT_DONE)
-		return FAULT_DONE;
 	return do_anonymous_page(ctx, mm, vma, vpn, write);
 }
 

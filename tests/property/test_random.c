@@ -107,7 +107,7 @@ static void run_case(uint64_t seed)
 /* Cases that once hung, were refused or lost a mark. */
 static void cases_that_failed_once_pass(void **state)
 {
-	static const uint64_t seeds[] = { 35, 41, 55, 85, 93, 155, 234 };
+	static const uint64_t seeds[] = { 35, 41, 55, 85, 93, 155, 234, 388, 425, 820 };
 
 	for (size_t i = 0; i < G_N_ELEMENTS(seeds) && !g_getenv("RS_SEED"); i++)
 		run_case(seeds[i]);

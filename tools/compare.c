@@ -86,7 +86,7 @@ static struct row *add_time_row(struct comparison *c, const char *name, const ch
 	struct row *row = add_row(c, name, false);
 
 	if (row) {
-		row->label = label ? label : row->name;
+		row->label = label;
 		row->scale = 1e6;
 		row->decimals = 3;
 		row->integer = false;
@@ -96,29 +96,27 @@ static struct row *add_time_row(struct comparison *c, const char *name, const ch
 
 static void add_cost_rows(struct comparison *c)
 {
-	static const char *const activities[] = {
-#define RS_COST(id, name, def, cls, activity, doc) activity,
+	static const struct {
+		const char *name, *label;
+	} costs[] = {
+#define RS_COST(id, name, def, cls, activity, doc) { "cost." activity, "cost." activity " (ms)" },
 #include <reclaimsim/cost.def>
 #undef RS_COST
 	};
-	GPtrArray *done = g_ptr_array_new();
+	GHashTable *done = g_hash_table_new(g_str_hash, g_str_equal);
 	bool first = true;
 
-	for (unsigned i = 0; i < G_N_ELEMENTS(activities); i++) {
+	for (unsigned i = 0; i < G_N_ELEMENTS(costs); i++) {
 		struct row *row;
-		char *name;
 
-		if (g_ptr_array_find_with_equal_func(done, activities[i], g_str_equal, NULL))
+		if (!g_hash_table_add(done, (char *)costs[i].name))
 			continue;
-		g_ptr_array_add(done, (char *)activities[i]);
-		name = g_strconcat("cost.", activities[i], NULL);
-		row = add_time_row(c, name, NULL);
-		g_free(name);
+		row = add_time_row(c, costs[i].name, costs[i].label);
 		if (row)
 			row->gap_before = first;
 		first = first && !row;
 	}
-	g_ptr_array_unref(done);
+	g_hash_table_unref(done);
 }
 
 /*

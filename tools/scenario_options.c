@@ -11,6 +11,7 @@
 
 #include <reclaimsim/trace_stats.h>
 
+#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,10 +34,23 @@ static bool is_share(const char *key, const char *value)
 }
 
 /* Different pages that the trace touches. */
-static bool count_footprint(GError **error)
+static bool count_pages(const char *path, GError **error)
 {
 	struct rs_trace_stats stats = { 0 };
-	struct rs_trace *trace;
+	struct rs_trace *trace = rs_trace_open(path, error);
+	bool ok = trace && rs_trace_stats(trace, 1, &stats, error);
+
+	footprint = ok ? MAX(stats.anon_pages + stats.file_pages, 1) : 0;
+	if (ok)
+		rs_trace_stats_clear(&stats);
+	rs_trace_free(trace);
+	return ok;
+}
+
+/* A load's footprint is that of its first seed, so that all seeds have the same memory. */
+static bool count_footprint(const struct rs_scenario *scenario, GError **error)
+{
+	g_autofree char *generated = NULL;
 	bool ok;
 
 	if (footprint)
@@ -46,24 +60,17 @@ static bool count_footprint(GError **error)
 			    "a share of the trace's footprint needs the trace as a file");
 		return false;
 	}
-	if (simulate_is_spec(trace_path)) {
-		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "%s: the footprint of a load is not known before it is generated, "
-			    "see \"reclaimsim trace gen --help\"",
-			    trace_path);
-		return false;
-	}
-	trace = rs_trace_open(trace_path, error);
-	ok = trace && rs_trace_stats(trace, 1, &stats, error);
-	footprint = ok ? MAX(stats.anon_pages + stats.file_pages, 1) : 0;
-	if (ok)
-		rs_trace_stats_clear(&stats);
-	rs_trace_free(trace);
+	if (!simulate_is_spec(trace_path))
+		return count_pages(trace_path, error);
+	generated = simulate_generate(trace_path, scenario, error);
+	ok = generated && count_pages(generated, error);
+	if (generated)
+		g_unlink(generated);
 	return ok;
 }
 
 /* "50%" -> "11280p", rounded up; g_free(). */
-static char *share(const char *value, GError **error)
+static char *share(const struct rs_scenario *scenario, const char *value, GError **error)
 {
 	g_autofree char *digits = g_strndup(value, strlen(value) - 1);
 	int64_t percent;
@@ -72,7 +79,7 @@ static char *share(const char *value, GError **error)
 		g_prefix_error(error, "\"%s\": a share of the footprint: ", value);
 		return NULL;
 	}
-	if (!count_footprint(error))
+	if (!count_footprint(scenario, error))
 		return NULL;
 	return g_strdup_printf("%" PRIu64 "p", (footprint * (uint64_t)percent + 99) / 100);
 }
@@ -84,7 +91,7 @@ static bool set_value(struct rs_scenario *scenario, const char *key, const char 
 
 	if (!is_share(key, value))
 		return rs_scenario_set(scenario, key, value, error);
-	pages = share(value, error);
+	pages = share(scenario, value, error);
 	return pages && rs_scenario_set(scenario, key, pages, error);
 }
 

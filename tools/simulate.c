@@ -34,7 +34,6 @@ static bool run_policy(const char *path, const struct rs_scenario *scenario, con
 	return ok;
 }
 
-/* A JSON object, not a trace: the description of a load, to be generated with the run's seed. */
 bool simulate_is_spec(const char *path)
 {
 	FILE *file = strcmp(path, "-") ? fopen(path, "rb") : NULL;
@@ -47,8 +46,7 @@ bool simulate_is_spec(const char *path)
 	return c == '{';
 }
 
-/* Into a temporary file; g_free(), unlink. */
-static char *generate(const char *spec, const struct rs_scenario *scenario, GError **error)
+char *simulate_generate(const char *spec, const struct rs_scenario *scenario, GError **error)
 {
 	struct rs_generate_options options = { .path = spec,
 					       .seed_given = true,
@@ -79,7 +77,7 @@ char *simulate_observed(const char *trace, const struct rs_scenario *scenario, c
 	bool ok = true;
 
 	if (simulate_is_spec(trace)) {
-		generated = generate(trace, scenario, error);
+		generated = simulate_generate(trace, scenario, error);
 		trace = generated;
 		ok = generated != NULL;
 	}

@@ -16,8 +16,10 @@
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error);
 
-/* Is it such a spec? */
+/* A JSON object, not a trace: the description of a load, to be generated with the run's seed. */
 bool simulate_is_spec(const char *path);
+/* Generated into a temporary file; unlink, g_free(). */
+char *simulate_generate(const char *spec, const struct rs_scenario *scenario, GError **error);
 /* The same with somebody looking on, see tools/observe.h. */
 struct observing;
 char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,

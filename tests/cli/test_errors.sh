@@ -23,7 +23,6 @@ expect_line 2 'cannot open' $run --machine nosuch.json
 expect_line 2 'nosuch.json' env RECLAIMSIM_CONFIG=nosuch.json $run
 expect_line 2 'a share of the footprint' $run -m x%
 expect_line 2 'needs the trace as a file' "$reclaimsim" run - --policy classic -m 50% </dev/null
-expect_line 2 'not known before it is generated' "$reclaimsim" run "$source_dir/traces/samples/ycsb-load.json" -p classic -m 50%
 expect_line 2 'unknown unit' $run --set swap.size=50%
 expect_line 2 '--progress now: auto, always or never' "$reclaimsim" compare small.trace -p classic -p mglru --progress now
 printf '{"vm": {\n  "swapiness": 1}}' >machine.json

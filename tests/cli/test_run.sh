@@ -48,6 +48,7 @@ timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -p opt -m 100p 
 grep -q 'exact (n=1)' table || fail "compare does not say that it is exact"
 grep -Eq '^pgmajfault +[0-9]' table || fail "compare shows no pgmajfault"
 grep -q '^simulated time (ms)' table || fail "compare shows no time"
+grep -q '^cost.fault (ms) ' table || fail "compare shows costs without their unit"
 timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -m 100p |
 	awk 'length > 80 { exit 1 }' || fail "two policies do not fit 80 columns"
 timeout 60 "$reclaimsim" compare - -p classic -p mglru -m 100p --json <small.trace >a.json
@@ -67,6 +68,10 @@ timeout 60 "$reclaimsim" run small.trace -pclassic -m100p --json >b.json || fail
 cmp -s a.json b.json || fail "half of 200 pages are not 100 pages"
 timeout 60 "$reclaimsim" compare small.trace -p classic --variant memory.max=25% --variant memory.max=50p \
 	-j1 --exit-code >/dev/null || fail "a variant of 25% is not one of 50 pages"
+echo '{"generator": "ycsb", "server": "redis", "records": 2000, "workloads": ["load"]}' >load.json
+timeout 60 "$reclaimsim" run load.json -p classic -m 200% --json >c.json || fail "-m 200% of a load: exit $?"
+"$reclaimsim" run load.json -p classic --show-config -m 200% | grep -q '"memory.max"' ||
+	fail "a share of a load's footprint is no limit"
 mkdir -p xdg/reclaimsim
 echo '{"memory.max": "100p", "vm.swappiness": 10}' >xdg/reclaimsim/config
 env -u RECLAIMSIM_CONFIG XDG_CONFIG_HOME="$work/xdg" "$reclaimsim" run small.trace -p classic \

@@ -4,7 +4,7 @@
  * Kernel: mm/page_alloc.c get_page_from_freelist(), __alloc_pages_slowpath().
  * Differs: no per-CPU page lists, no compaction: a huge page that is not there is not waited for.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 #define MAX_RECLAIM_RETRIES 16
 #define PAGE_ALLOC_COSTLY_ORDER 3
@@ -77,6 +77,24 @@ static bool worth_retrying(struct rs_ctx *ctx, uint32_t nodes, unsigned order)
 	return false;
 }
 
+/* Kernel: __alloc_pages_direct_reclaim(): reclaim, look, drain all CPUs once, look again. */
+static pfn_t direct_reclaim(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes,
+			    uint64_t *progress)
+{
+	bool was_inside = psi_memstall_enter(ctx);
+	pfn_t pfn;
+
+	*progress = try_to_free_pages(ctx, nid, order, RS_ZONE_NORMAL);
+	pfn = from_freelist(ctx, order, nid, nodes, MARK_MIN);
+	if (!pfn) {
+		for (uint32_t i = 0; i < ctx->nr_cpus; i++)
+			lru_add_drain_cpu(ctx, &ctx->cpus[i]);
+		pfn = from_freelist(ctx, order, nid, nodes, MARK_MIN);
+	}
+	psi_memstall_leave(ctx, was_inside);
+	return pfn;
+}
+
 static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes)
 {
 	int no_progress = 0;
@@ -92,14 +110,7 @@ static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t
 			return from_freelist(ctx, order, nid, nodes, MARK_NONE);
 		if (order > PAGE_ALLOC_COSTLY_ORDER)
 			return RS_PFN_NONE;
-		progress = try_to_free_pages(ctx, nid, order, RS_ZONE_NORMAL);
-		pfn = from_freelist(ctx, order, nid, nodes, MARK_MIN);
-		if (!pfn) {
-			/* Kernel: __alloc_pages_direct_reclaim() drains all CPUs once. */
-			for (uint32_t i = 0; i < ctx->nr_cpus; i++)
-				lru_add_drain_cpu(ctx, &ctx->cpus[i]);
-			pfn = from_freelist(ctx, order, nid, nodes, MARK_MIN);
-		}
+		pfn = direct_reclaim(ctx, order, nid, nodes, &progress);
 		if (pfn)
 			return pfn;
 		no_progress = progress ? 0 : no_progress + 1;

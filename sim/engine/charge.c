@@ -4,7 +4,7 @@
  * the group's OOM. Kernel: mm/memcontrol.c try_charge_memcg().
  * Differs: a killed task charges by force at once; stocks of other CPUs are drained at once.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 #define MEMCG_CHARGE_BATCH 64u
 #define MAX_RECLAIM_RETRIES 16
@@ -73,7 +73,7 @@ static bool try_charge(struct rs_ctx *ctx, uint16_t memcg, uint32_t nr)
 {
 	uint32_t batch = MAX(MEMCG_CHARGE_BATCH, nr);
 	int retries = MAX_RECLAIM_RETRIES;
-	bool drained = false;
+	bool drained = false, was_inside;
 	uint64_t reclaimed;
 	uint16_t over;
 
@@ -92,7 +92,9 @@ static bool try_charge(struct rs_ctx *ctx, uint16_t memcg, uint32_t nr)
 			return true;
 		}
 		ctx->m.memcg[over].nr_max_events++;
+		was_inside = psi_memstall_enter(ctx);
 		reclaimed = try_to_free_mem_cgroup_pages(ctx, over, nr, true, false);
+		psi_memstall_leave(ctx, was_inside);
 		if (memcg_margin(&ctx->m, over) >= nr)
 			continue;
 		if (!drained) {
@@ -214,7 +216,7 @@ void handle_memory_high(struct rs_ctx *ctx)
 	struct task *t = ctx->cur;
 	uint32_t nr = t->nr_pages_over_high;
 	int retries = MAX_RECLAIM_RETRIES;
-	bool first = true;
+	bool first = true, was_inside;
 
 	t->nr_pages_over_high = 0;
 	for (;;) {
@@ -228,8 +230,10 @@ void handle_memory_high(struct rs_ctx *ctx)
 			if (g->high == RS_UNLIMITED || g->usage <= g->high)
 				continue;
 			g->nr_high_events++;
+			was_inside = psi_memstall_enter(ctx);
 			freed += try_to_free_mem_cgroup_pages(
 				ctx, i, first ? nr : RS_SWAP_CLUSTER_MAX, true, false);
+			psi_memstall_leave(ctx, was_inside);
 		}
 		first = false;
 		delay = high_delay_jiffies(ctx, t->mm->pub.memcg, nr);
@@ -237,7 +241,9 @@ void handle_memory_high(struct rs_ctx *ctx)
 			return;
 		if (freed || retries-- > 0)
 			continue;
+		was_inside = psi_memstall_enter(ctx);
 		task_sleep(ctx, delay * (1000000000 / HIGH_DELAY_HZ), WAIT_THROTTLE, "memory.high");
+		psi_memstall_leave(ctx, was_inside);
 		return;
 	}
 }

@@ -5,7 +5,7 @@
  * caller's time.
  * Differs: no I/O scheduler; requests are those of the plug or of one read-ahead window.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 #include <string.h>
 
@@ -132,10 +132,23 @@ static void charge_zram(struct rs_ctx *ctx, enum rs_cost cost, uint64_t pages, u
 	ctx->cfg.cost[cost] = before;
 }
 
+/*
+ * Submitting is a memory stall if a page was in use when it went.
+ * Kernel: swap_read_folio(), read_pages().
+ */
+static bool thrashing(struct rs_ctx *ctx, const pfn_t *pfn, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (ctx->m.folios[pfn[i]].flags & PG_workingset)
+			return true;
+	return false;
+}
+
 /* One request; the folios are locked until it is done. */
 void device_read(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_t n)
 {
 	uint64_t bytes = total_bytes(ctx, pfn, n);
+	bool was_inside = !thrashing(ctx, pfn, n) || psi_memstall_enter(ctx);
 
 	d->nr_reads++;
 	d->bytes_read += bytes;
@@ -147,6 +160,7 @@ void device_read(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_
 			    decompress_percent[ctx->cfg.zram_algorithm]);
 	else
 		charge(ctx, RS_COST_SUBMIT_IO, 1);
+	psi_memstall_leave(ctx, was_inside);
 	if (!d->sync && !d->free) {
 		submit(ctx, d, pfn, n, bytes, false);
 		return;

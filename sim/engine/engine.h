@@ -75,7 +75,7 @@ struct task {
 	void (*main)(struct task *);
 	ns_t now, limit;
 	ns_t busy_until; /* computes at least as long, while it has the CPU */
-	ns_t others; /* nothing else happens before: see task_sync() */
+	ns_t others;	 /* nothing else happens before: see task_sync() */
 	ns_t ready_at, slice_end, started_at;
 	ns_t preempt_at; /* when it may take the CPU of a running application */
 	uint32_t cpu;
@@ -108,6 +108,11 @@ struct task {
 	uint64_t accesses;
 	ns_t reclaim_ns;
 	uint64_t majflt, minflt, nr_dirtied;
+
+	/* psi.c */
+	bool in_memstall;
+	uint32_t psi_flags, psi_cpu;
+	uint16_t psi_memcg;
 };
 
 /* ---- events (event.c) ---- */
@@ -230,7 +235,7 @@ struct rs_ctx {
 	} pgdat[RS_MAX_NODES];
 	bool flusher_wanted;
 	uint64_t flusher_timer, flusher_timers; /* number of the one that runs, or 0; of all */
-	GQueue throttled; /* tasks in throttle_direct_reclaim() */
+	GQueue throttled;			/* tasks in throttle_direct_reclaim() */
 
 	/* swap read-ahead */
 	uint32_t swap_ra_hits;
@@ -245,6 +250,7 @@ struct rs_ctx {
 	struct rs_rng policy_rng;
 	ns_t last_flush;
 	struct observation *observer; /* NULL: nobody looks, see observe.h */
+	struct psi_group **psi;	      /* by group, NULL: nobody has run in it; see psi.h */
 };
 
 /* task.c: fibers */

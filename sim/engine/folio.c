@@ -3,6 +3,7 @@
  * folio.c - the life of a folio outside the lists: mapped, dirty, under writeback, freed.
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/psi.h"
 
 static struct folio *folio_of(struct rs_ctx *ctx, pfn_t pfn)
 {
@@ -211,19 +212,34 @@ static void wait_folio(struct rs_ctx *ctx, pfn_t pfn, const char *what)
 	ctx->cur->wait_pfn = RS_PFN_NONE;
 }
 
+/* Waits for a page that was in use when it went: for memory, then. */
+static bool thrashing(const struct folio *f)
+{
+	return (f->flags & (PG_locked | PG_workingset | PG_uptodate)) ==
+	       (PG_locked | PG_workingset);
+}
+
+/* Kernel: mm/filemap.c folio_wait_bit_common(). */
+static void wait_locked(struct rs_ctx *ctx, pfn_t pfn)
+{
+	bool was_inside = !thrashing(folio_of(ctx, pfn)) || psi_memstall_enter(ctx);
+
+	while ((folio_of(ctx, pfn)->flags & PG_locked) && !(ctx->cur->killable && ctx->cur->killed))
+		wait_folio(ctx, pfn, "a page read");
+	psi_memstall_leave(ctx, was_inside);
+}
+
 /* Ends early if the task is killed. Kernel: folio_wait_locked_killable(). */
 void folio_wait_locked(struct rs_ctx *ctx, pfn_t pfn)
 {
 	ctx->cur->killable = true;
-	while ((folio_of(ctx, pfn)->flags & PG_locked) && !ctx->cur->killed)
-		wait_folio(ctx, pfn, "a page read");
+	wait_locked(ctx, pfn);
 	ctx->cur->killable = false;
 }
 
 void folio_lock_wait(struct rs_ctx *ctx, pfn_t pfn)
 {
-	while (folio_of(ctx, pfn)->flags & PG_locked)
-		wait_folio(ctx, pfn, "a page read");
+	wait_locked(ctx, pfn);
 }
 
 void folio_wait_writeback(struct rs_ctx *ctx, pfn_t pfn)

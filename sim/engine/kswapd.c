@@ -5,6 +5,7 @@
  * Differs: no watermark boost and no compaction.
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/psi.h"
 
 #define NAP_NS 100000000u /* HZ / 10 */
 #define MAX_FAILURES 16
@@ -111,7 +112,7 @@ static void balance(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zon
 			      .may_swap = true,
 			      .may_writepage = true,
 			      .swappiness = -1 };
-	bool balanced;
+	bool balanced, was_inside = psi_memstall_enter(ctx);
 
 	ctx->m.vmstat[RS_PAGEOUTRUN]++;
 	balanced = all_priorities(ctx, nid, highest, &sc);
@@ -123,6 +124,7 @@ static void balance(struct rs_ctx *ctx, uint8_t nid, unsigned order, enum rs_zon
 		ctx->pgdat[nid].failures++;
 	if (ctx->ops->snapshot)
 		ctx->ops->snapshot(ctx, &lruvec_of(&ctx->m, 0, nid)->pub);
+	psi_memstall_leave(ctx, was_inside);
 }
 
 /* Kernel: prepare_kswapd_sleep(). */

@@ -2,7 +2,7 @@
 /*
  * process.c - threads and processes of the trace: start, fork, exec, exit, moves between groups.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 struct mm *mm_create(struct rs_ctx *ctx, uint16_t memcg)
 {
@@ -218,6 +218,9 @@ bool op_memcg(struct rs_ctx *ctx, struct task *t, const char *path)
 	ctx->m.memcg[old].nr_procs--;
 	ctx->m.memcg[id].nr_procs++;
 	t->mm->pub.memcg = id;
+	for (uint32_t i = 0; i < ctx->nr_tasks; i++)
+		if (ctx->tasks[i]->mm == t->mm)
+			psi_task_move(ctx, ctx->tasks[i], id, t->now);
 	if (ctx->ops->mm_migrate)
 		ctx->ops->mm_migrate(ctx, &t->mm->pub, old);
 	return true;

@@ -8,7 +8,7 @@
  * it became ready; a woken kernel thread asks the CPU for it at the next checkpoint.
  * Differs: no priorities and no migration cost; a time slice is a setting.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 #include <stdarg.h>
 
@@ -47,6 +47,7 @@ static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t whe
 	t->cpu = cpu - ctx->cpus;
 	t->started_at = from;
 	t->slice_end = from + ctx->cfg.timeslice_ns;
+	psi_task_change(ctx, t, from);
 	cpu->cur = t;
 	cpu->last_user = t;
 	if (ctx->cur)
@@ -64,6 +65,7 @@ static void release_cpu(struct rs_ctx *ctx, struct task *t)
 	cpu->busy_ns += t->now - t->started_at;
 	cpu->free_at = t->now;
 	cpu->cur = NULL;
+	psi_task_change(ctx, t, t->now);
 	next = g_queue_pop_head(&ctx->ready);
 	if (next)
 		run_on(ctx, cpu, next, cpu->free_at);
@@ -93,6 +95,7 @@ static struct cpu *stop_spinning(struct rs_ctx *ctx, struct task *t, ns_t when)
 	cpu->busy_ns += t->now - t->started_at;
 	cpu->free_at = t->now;
 	cpu->cur = NULL;
+	psi_task_change(ctx, t, t->now);
 	return cpu;
 }
 
@@ -113,6 +116,9 @@ static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
 
 	t->ready_at = when;
 	t->state = TASK_READY;
+	if (cpu)
+		t->cpu = cpu - ctx->cpus;
+	psi_task_change(ctx, t, when);
 	if (cpu) {
 		run_on(ctx, cpu, t, when);
 		return;

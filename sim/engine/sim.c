@@ -3,6 +3,7 @@
  * sim.c - build the machine from the scenario, feed it the trace, take it down.
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/psi.h"
 
 #include <string.h>
 
@@ -196,6 +197,7 @@ struct rs_sim *rs_sim_new(const struct rs_scenario *scenario, const char *policy
 
 	g_queue_init(&ctx->ready);
 	g_queue_init(&ctx->throttled);
+	psi_init(ctx);
 	rs_config_copy(&ctx->cfg, rs_scenario_config(scenario));
 	ctx->policy_spec = g_strdup(policy);
 	scale_costs(ctx);
@@ -296,6 +298,7 @@ void rs_sim_free(struct rs_sim *sim)
 	for (uint32_t i = 0; i < ctx->nr_tasks; i++)
 		task_free(ctx->tasks[i]);
 	free_locks(ctx);
+	psi_free(ctx);
 	release_array(ctx->folio_priv, ctx->m.nr_frames, ctx->ops ? ctx->ops->folio_size : 0);
 	if (ctx->m.cfg)
 		machine_clear(&ctx->m);

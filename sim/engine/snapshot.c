@@ -2,7 +2,7 @@
 /*
  * snapshot.c - the counters at a mark and the totals at the end, into the result.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/psi.h"
 
 static void fill_sizes(struct rs_ctx *ctx, uint16_t memcg, uint64_t *bytes)
 {
@@ -39,6 +39,7 @@ static void fill_group(struct rs_ctx *ctx, struct rs_snapshot *s, uint16_t memcg
 	out->max = g->nr_max_events;
 	out->oom = g->nr_oom_events;
 	out->oom_kill = g->nr_oom_kills;
+	psi_read(ctx, memcg, s->is_sample ? PSI_SAMPLES : PSI_MARKS, s->time_ns, out->psi);
 }
 
 static void fill_gauges(struct rs_ctx *ctx, uint64_t *gauge)
@@ -81,6 +82,7 @@ static void fill_snapshot(struct rs_ctx *ctx, struct rs_snapshot *s)
 	for (unsigned e = 0; e < RS_NR_EVENTS; e++)
 		s->vmstat[e] = ctx->m.vmstat[e];
 	fill_gauges(ctx, s->gauges);
+	psi_read(ctx, 0, s->is_sample ? PSI_SAMPLES : PSI_MARKS, s->time_ns, s->psi);
 	fill_group(ctx, s, ctx->m.trace_memcg);
 	for (uint32_t i = 0; i < ctx->m.nr_memcgs; i++)
 		if (i != ctx->m.trace_memcg && i && ctx->m.memcg[i].online)

@@ -63,6 +63,7 @@ enum rs_gauge {
 
 /* Pressure so far. total is in nanoseconds here, in microseconds in the output (as in the kernel).
  */
+enum rs_psi_resource { RS_PSI_IO, RS_PSI_MEMORY, RS_PSI_CPU, RS_NR_PSI };
 struct rs_psi_stat {
 	ns_t some_total, full_total;
 	/* Moving averages in hundredths of a per cent: over 10, 60 and 300 s. */
@@ -76,8 +77,7 @@ struct rs_group_stat {
 	uint64_t sizes[RS_NR_MEMCG_SIZES]; /* bytes */
 	uint64_t current, swap_current;	   /* bytes */
 	uint64_t low, high, max, oom, oom_kill, oom_group_kill; /* memory.events */
-	bool has_psi;
-	struct rs_psi_stat psi;
+	struct rs_psi_stat psi[RS_NR_PSI];
 };
 
 /*
@@ -88,10 +88,10 @@ struct rs_snapshot {
 	char *name;
 	uint64_t op; /* records replayed so far, counted as truth runs count lines (see trace.h) */
 	ns_t time_ns;
-	uint64_t vmstat[RS_NR_EVENTS]; /* only those with V in vmstat.def are printed */
-	uint64_t gauges[RS_NR_GAUGES]; /* pages */
-	struct rs_psi_stat psi;	       /* of the machine */
-	GPtrArray *groups;	       /* struct rs_group_stat; the first is the trace's own */
+	uint64_t vmstat[RS_NR_EVENTS];	   /* only those with V in vmstat.def are printed */
+	uint64_t gauges[RS_NR_GAUGES];	   /* pages */
+	struct rs_psi_stat psi[RS_NR_PSI]; /* of the machine */
+	GPtrArray *groups;		   /* struct rs_group_stat; the first is the trace's own */
 	GArray *lru_gen; /* struct rs_lru_gen_row; empty unless the policy has generations */
 	uint64_t *own;	 /* the policy's counters, result->nr_own of them */
 	bool is_sample;	 /* taken by time: printed under "samples" */

@@ -48,12 +48,22 @@ static json_t *psi_line(ns_t total, const uint32_t avg[3])
 	return line;
 }
 
-static json_t *psi_json(const struct rs_psi_stat *psi)
+static json_t *psi_resource_json(const struct rs_psi_stat *psi)
 {
 	json_t *object = json_object();
 
 	json_object_set_new(object, "some", psi_line(psi->some_total, psi->some_avg));
 	json_object_set_new(object, "full", psi_line(psi->full_total, psi->full_avg));
+	return object;
+}
+
+/* Pressure on memory, and beside it that on I/O and on the CPUs. */
+static json_t *psi_json(const struct rs_psi_stat psi[RS_NR_PSI])
+{
+	json_t *object = psi_resource_json(&psi[RS_PSI_MEMORY]);
+
+	json_object_set_new(object, "io", psi_resource_json(&psi[RS_PSI_IO]));
+	json_object_set_new(object, "cpu", psi_resource_json(&psi[RS_PSI_CPU]));
 	return object;
 }
 
@@ -107,8 +117,11 @@ static json_t *memcgs_json(const struct rs_result *result, const struct rs_snaps
 		set_count(stat, "memory.current", group->current);
 		set_count(stat, "memory.swap.current", group->swap_current);
 		json_object_set_new(stat, "memory.events", memcg_events_json(group));
-		if (group->has_psi)
-			json_object_set_new(stat, "memory.pressure", psi_json(&group->psi));
+		json_object_set_new(stat, "memory.pressure",
+				    psi_resource_json(&group->psi[RS_PSI_MEMORY]));
+		json_object_set_new(stat, "io.pressure", psi_resource_json(&group->psi[RS_PSI_IO]));
+		json_object_set_new(stat, "cpu.pressure",
+				    psi_resource_json(&group->psi[RS_PSI_CPU]));
 		set_named(object, group->path, stat);
 	}
 	return object;
@@ -178,13 +191,15 @@ static json_t *snapshot_json(const struct rs_result *result, const struct rs_sna
 		set_count(object, "memcg_current", own->current);
 		set_count(object, "memcg_swap_current", own->swap_current);
 		json_object_set_new(object, "memcg_events", memcg_events_json(own));
+		if (!result->bound)
+			json_object_set_new(object, "memcg_psi", psi_json(own->psi));
 	}
 	if (snapshot->groups->len > 1)
 		json_object_set_new(object, "memcgs", memcgs_json(result, snapshot));
 	json_object_set_new(object, "vmstat_delta", vmstat_json(result, snapshot));
 	if (!result->bound) {
 		json_object_set_new(object, "vmstat_now", gauges_json(snapshot));
-		json_object_set_new(object, "psi", psi_json(&snapshot->psi));
+		json_object_set_new(object, "psi", psi_json(snapshot->psi));
 	}
 	if (result->has_lru_gen)
 		json_object_set_new(object, "lru_gen", lru_gen_json(snapshot));
@@ -395,7 +410,7 @@ static void add_run_totals(json_t *object, const struct rs_result *result)
 	json_object_set_new(object, "time", time_json(result));
 	json_object_set_new(object, "locks", locks_json(result));
 	if (last)
-		json_object_set_new(object, "psi", psi_json(&last->psi));
+		json_object_set_new(object, "psi", psi_json(last->psi));
 	json_object_set_new(object, "devices", devices_json(result));
 	json_object_set_new(object, "nodes", nodes_json(result));
 }

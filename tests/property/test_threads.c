@@ -255,8 +255,34 @@ static void check_machine(struct rs_ctx *ctx)
 		fail_msg("%s", why->str);
 }
 
+/* Nobody is stalled longer than all threads together have waited. */
+static void check_pressure(const struct rs_result *result)
+{
+	const struct rs_snapshot *end =
+		g_ptr_array_index(result->snapshots, result->snapshots->len - 1);
+	const struct rs_group_stat *own = g_ptr_array_index(end->groups, 0);
+	ns_t io = 0, memory = 0;
+
+	for (guint i = 0; i < result->threads->len; i++) {
+		const struct rs_thread_stat *t = g_ptr_array_index(result->threads, i);
+
+		io += t->io_wait_ns + t->throttle_ns;
+		memory += t->io_wait_ns + t->throttle_ns + t->run_wait_ns + t->cpu_ns;
+	}
+	for (unsigned r = 0; r < RS_NR_PSI; r++) {
+		assert_true(own->psi[r].full_total <= own->psi[r].some_total);
+		assert_true(end->psi[r].full_total <= end->psi[r].some_total);
+		assert_true(end->psi[r].some_total <= end->time_ns);
+	}
+	if (strcmp(own->path, "/")) {
+		assert_true(own->psi[RS_PSI_IO].some_total <= io);
+		assert_true(own->psi[RS_PSI_MEMORY].some_total <= memory);
+	}
+}
+
 static void check_result(const struct rs_result *result)
 {
+	check_pressure(result);
 	for (guint i = 0; i < result->threads->len; i++) {
 		const struct rs_thread_stat *t = g_ptr_array_index(result->threads, i);
 

@@ -141,7 +141,7 @@ static void plot_lines(struct figure *figure, GPtrArray *lines, bool bands)
 	g_string_append_c(s, '\n');
 }
 
-/* MiB on a log2 axis with a tick at every power of two in range. */
+/* MiB on a log2 axis with a tick at every power of two in range, if two at least are in it. */
 static void memory_axis(struct figure *figure, GPtrArray *lines)
 {
 	double low = INFINITY, high = 0;
@@ -157,7 +157,7 @@ static void memory_axis(struct figure *figure, GPtrArray *lines)
 		}
 	}
 	g_string_append(figure->script, "set xlabel 'memory.max (MiB)'\n");
-	if (low <= 0 || high < 2 * low)
+	if (low <= 0 || high < 4 * low)
 		return;
 	g_string_append_printf(figure->script,
 			       "set logscale x 2\nset xrange [%.10g:%.10g]\n"

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * scenario_options.c - defaults, then the user's configuration, then machine files, then --set,
- * then
+ * scenario_options.c - defaults, then the user's configuration, then machine files, then --set, then
  * --kernel and --memory.
  */
 #include "tools/scenario_options.h"
 #include "sim/base/config.h"
 #include "sim/base/units.h"
-#include "tools/simulate.h"
+#include "tools/footprint.h"
 
-#include <reclaimsim/trace_stats.h>
-
-#include <glib/gstdio.h>
-#include <inttypes.h>
 #include <string.h>
 
 struct scenario_options scenario_options;
@@ -22,76 +17,20 @@ struct scenario_options scenario_options;
 static const char *trace_path;
 static uint64_t footprint; /* pages, 0: not counted yet */
 
-static bool is_share(const char *key, const char *value)
-{
-	static const char *const keys[] = { "memory.max", "memory.high", "memory.low",
-					    "memory.min" };
-
-	for (unsigned i = 0; i < G_N_ELEMENTS(keys); i++)
-		if (g_str_has_suffix(key, keys[i]))
-			return g_str_has_suffix(value, "%");
-	return false;
-}
-
-/* Different pages that the trace touches. */
-static bool count_pages(const char *path, GError **error)
-{
-	struct rs_trace_stats stats = { 0 };
-	struct rs_trace *trace = rs_trace_open(path, error);
-	bool ok = trace && rs_trace_stats(trace, 1, &stats, error);
-
-	footprint = ok ? MAX(stats.anon_pages + stats.file_pages, 1) : 0;
-	if (ok)
-		rs_trace_stats_clear(&stats);
-	rs_trace_free(trace);
-	return ok;
-}
-
-/* A load's footprint is that of its first seed, so that all seeds have the same memory. */
-static bool count_footprint(const struct rs_scenario *scenario, GError **error)
-{
-	g_autofree char *generated = NULL;
-	bool ok;
-
-	if (footprint)
-		return true;
-	if (!trace_path || !strcmp(trace_path, "-")) {
-		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-			    "a share of the trace's footprint needs the trace as a file");
-		return false;
-	}
-	if (!simulate_is_spec(trace_path))
-		return count_pages(trace_path, error);
-	generated = simulate_generate(trace_path, scenario, error);
-	ok = generated && count_pages(generated, error);
-	if (generated)
-		g_unlink(generated);
-	return ok;
-}
-
-/* "50%" -> "11280p", rounded up; g_free(). */
-static char *share(const struct rs_scenario *scenario, const char *value, GError **error)
-{
-	g_autofree char *digits = g_strndup(value, strlen(value) - 1);
-	int64_t percent;
-
-	if (!rs_parse_int(digits, 1, 10000, &percent, error)) {
-		g_prefix_error(error, "\"%s\": a share of the footprint: ", value);
-		return NULL;
-	}
-	if (!count_footprint(scenario, error))
-		return NULL;
-	return g_strdup_printf("%" PRIu64 "p", (footprint * (uint64_t)percent + 99) / 100);
-}
-
 static bool set_value(struct rs_scenario *scenario, const char *key, const char *value,
 		      GError **error)
 {
 	g_autofree char *pages = NULL;
 
-	if (!is_share(key, value))
+	if (!footprint_is_share(key, value))
 		return rs_scenario_set(scenario, key, value, error);
-	pages = share(scenario, value, error);
+	/* A wrong share is told before the trace is read. */
+	pages = footprint_share(footprint, value, error);
+	if (pages && !footprint) {
+		g_clear_pointer(&pages, g_free);
+		if (footprint_count(trace_path, scenario, &footprint, error))
+			pages = footprint_share(footprint, value, error);
+	}
 	return pages && rs_scenario_set(scenario, key, pages, error);
 }
 

@@ -29,6 +29,7 @@ struct sweep_axis {
 
 struct sweep_trace {
 	char *path, *digest; /* SHA-256 of the file */
+	uint64_t footprint;  /* pages; 0: no axis has shares of it */
 };
 
 struct sweep_plan {

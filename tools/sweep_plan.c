@@ -3,6 +3,7 @@
  * sweep_plan.c - the plan of a sweep: axes, cells, their ids, and the file it is kept in.
  */
 #include "tools/sweep_plan.h"
+#include "tools/footprint.h"
 #include "tools/tools.h"
 #include "sim/base/json.h"
 
@@ -96,6 +97,30 @@ bool sweep_trace_add(struct sweep_plan *plan, const char *path, const char *dige
 	trace->digest = own;
 	g_ptr_array_add(plan->traces, trace);
 	return true;
+}
+
+static bool has_shares(const struct sweep_plan *plan)
+{
+	for (guint a = 0; a < plan->axes->len; a++) {
+		const struct sweep_axis *axis = g_ptr_array_index(plan->axes, a);
+
+		for (guint v = 0; v < axis->values->len; v++)
+			if (footprint_is_share(axis->key, g_ptr_array_index(axis->values, v)))
+				return true;
+	}
+	return false;
+}
+
+bool sweep_plan_footprints(struct sweep_plan *plan, GError **error)
+{
+	bool ok = true;
+
+	for (guint t = 0; has_shares(plan) && ok && t < plan->traces->len; t++) {
+		struct sweep_trace *trace = g_ptr_array_index(plan->traces, t);
+
+		ok = footprint_count(trace->path, plan->base, &trace->footprint, error);
+	}
+	return ok;
 }
 
 bool sweep_base_set(struct sweep_plan *plan, const char *key, const char *value, GError **error)
@@ -193,6 +218,17 @@ static void make_id(struct sweep_cell *cell, const char *digest)
 	g_checksum_free(sum);
 }
 
+static bool set_axis(struct rs_scenario *scenario, const struct sweep_trace *trace, const char *key,
+		     const char *value, GError **error)
+{
+	g_autofree char *pages = NULL;
+
+	if (!footprint_is_share(key, value))
+		return rs_scenario_set(scenario, key, value, error);
+	pages = footprint_share(trace->footprint, value, error);
+	return pages && rs_scenario_set(scenario, key, pages, error);
+}
+
 bool sweep_cell_init(const struct sweep_plan *plan, uint64_t index, struct sweep_cell *ret,
 		     GError **error)
 {
@@ -205,8 +241,8 @@ bool sweep_cell_init(const struct sweep_plan *plan, uint64_t index, struct sweep
 	for (guint a = 2; a < plan->axes->len; a++) {
 		const struct sweep_axis *axis = g_ptr_array_index(plan->axes, a);
 
-		if (!rs_scenario_set(cell.scenario, axis->key, value_on_axis(plan, index, a),
-				     error))
+		if (!set_axis(cell.scenario, trace, axis->key, value_on_axis(plan, index, a),
+			      error))
 			goto fail;
 	}
 	if (!rs_scenario_check(cell.scenario, error))
@@ -266,8 +302,12 @@ static char *plan_text(const struct sweep_plan *plan)
 	for (guint t = 0; t < plan->traces->len; t++) {
 		const struct sweep_trace *trace = g_ptr_array_index(plan->traces, t);
 
-		json_array_append_new(traces, json_pack("{s:s, s:s}", "path", trace->path, "sha256",
-							trace->digest));
+		json_t *row = json_pack("{s:s, s:s}", "path", trace->path, "sha256", trace->digest);
+
+		if (trace->footprint)
+			json_object_set_new(row, "footprint_pages",
+					    json_integer((json_int_t)trace->footprint));
+		json_array_append_new(traces, row);
 	}
 	json_object_set_new(object, "schema", json_string("reclaimsim.plan/1"));
 	json_object_set_new(object, "version", json_string(RS_VERSION));
@@ -321,6 +361,8 @@ static bool read_plan(struct sweep_plan *plan, json_t *root, GError **error)
 
 		if (!path || !digest || !sweep_trace_add(plan, path, digest, error))
 			return false;
+		((struct sweep_trace *)g_ptr_array_index(plan->traces, i))->footprint =
+			(uint64_t)json_integer_value(json_object_get(value, "footprint_pages"));
 	}
 	json_object_foreach(set, key, value)
 	{

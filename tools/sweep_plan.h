@@ -11,6 +11,8 @@ struct sweep_plan *sweep_plan_new(void);
 struct sweep_axis *sweep_axis_add(struct sweep_plan *plan, const char *key);
 /* digest NULL: read the file. */
 bool sweep_trace_add(struct sweep_plan *plan, const char *path, const char *digest, GError **error);
+/* Count the footprints that axes of shares need. */
+bool sweep_plan_footprints(struct sweep_plan *plan, GError **error);
 bool sweep_base_set(struct sweep_plan *plan, const char *key, const char *value, GError **error);
 bool sweep_base_machine(struct sweep_plan *plan, const char *path, GError **error);
 /* Fill in nr_cells; false: none, or too many. */

@@ -4,6 +4,7 @@
  */
 #include "tools/sweep.h"
 #include "tools/sweep_plan.h"
+#include "tools/footprint.h"
 #include "sim/base/json.h"
 #include "sim/base/units.h"
 
@@ -70,30 +71,44 @@ static char *value_text(const json_t *value)
 	return NULL;
 }
 
+static bool without_percent(char *text)
+{
+	if (!g_str_has_suffix(text, "%"))
+		return false;
+	text[strlen(text) - 1] = 0;
+	return true;
+}
+
 /* "256M..4G*2" or "0..200+20": the values in between, ends included. */
 static bool add_range(struct reader *r, struct sweep_axis *axis, const char *text)
 {
 	const char *dots = strstr(text, ".."), *step = strpbrk(dots + 2, "*+");
-	char *first, *last;
+	char *first, *last, *by_text;
 	uint64_t low, high, by;
+	const char *unit;
 	bool pages, plain, ok;
 
 	if (!step || dots == text)
 		return wrong(r, "\"%s\": a range is A..B*FACTOR or A..B+STEP", text);
 	first = g_strndup(text, (gsize)(dots - text));
 	last = g_strndup(dots + 2, (gsize)(step - dots - 2));
-	/* Values are written as the ends are: 0, 50, 100; 1000p; 64M. */
+	by_text = g_strdup(step + 1);
+	/* Values are written as the ends are: 0, 50, 100; 1000p; 64M; 20%. */
 	pages = g_str_has_suffix(first, "p");
-	plain = g_ascii_isdigit(dots[-1]) && g_ascii_isdigit(step[-1]);
+	unit = without_percent(first) && without_percent(last) ? "%" : "";
+	if (*step == '+' && *unit)
+		without_percent(by_text);
+	plain = *unit || (g_ascii_isdigit(dots[-1]) && g_ascii_isdigit(step[-1]));
 	ok = rs_parse_size(first, &low, NULL) && rs_parse_size(last, &high, NULL) &&
-	     rs_parse_size(step + 1, &by, NULL) && low <= high && by > (*step == '*' ? 1 : 0) &&
+	     rs_parse_size(by_text, &by, NULL) && low <= high && by > (*step == '*' ? 1 : 0) &&
 	     (*step == '+' || low > 0);
 	g_free(first);
 	g_free(last);
+	g_free(by_text);
 	if (!ok)
 		return wrong(r, "\"%s\": a range is A..B*FACTOR or A..B+STEP", text);
 	for (uint64_t value = low; value <= high;) {
-		char *formatted = plain ? g_strdup_printf("%" PRIu64, value)
+		char *formatted = plain ? g_strdup_printf("%" PRIu64 "%s", value, unit)
 				  : pages && value % RS_PAGE_SIZE == 0
 					  ? g_strdup_printf("%" PRIu64 "p", value / RS_PAGE_SIZE)
 					  : rs_format_size(value);
@@ -264,16 +279,28 @@ static bool try_values(struct reader *r)
 		at(r, seeds ? "seeds" : "axes", seeds ? NULL : axis->key, -1);
 		for (guint v = 0; v < axis->values->len; v++) {
 			struct rs_scenario *scenario = rs_scenario_copy(r->plan->base);
+			const char *value = g_ptr_array_index(axis->values, v);
+			g_autofree char *pages = NULL;
 			GError *problem = NULL;
-			bool ok = rs_scenario_set(scenario, axis->key,
-						  g_ptr_array_index(axis->values, v), &problem);
+			bool ok;
 
+			if (footprint_is_share(axis->key, value))
+				value = pages = footprint_share(1, value, &problem);
+			ok = value && rs_scenario_set(scenario, axis->key, value, &problem);
 			rs_scenario_free(scenario);
 			if (!ok)
 				return wrong_because(r, problem);
 		}
 	}
 	return true;
+}
+
+static bool count_footprints(struct reader *r)
+{
+	GError *problem = NULL;
+
+	at(r, "traces", NULL, -1);
+	return sweep_plan_footprints(r->plan, &problem) || wrong_because(r, problem);
 }
 
 static bool read_spec(struct reader *r)
@@ -288,7 +315,8 @@ static bool read_spec(struct reader *r)
 	return check_members(r, root) && read_traces(r, json_object_get(root, "traces")) &&
 	       add_values(r, "policies", NULL, "policy", json_object_get(root, "policies")) &&
 	       read_base(r, root) && read_axes(r, json_object_get(root, "axes")) &&
-	       read_seeds(r, json_object_get(root, "seeds")) && try_values(r);
+	       read_seeds(r, json_object_get(root, "seeds")) && try_values(r) &&
+	       count_footprints(r);
 }
 
 struct sweep_plan *sweep_plan_from_spec(const char *path, GError **error)

@@ -17,7 +17,7 @@ static int make_folder(void **state)
 
 	folder = g_dir_make_tmp("rs-sweep-XXXXXX", NULL);
 	trace = g_build_filename(folder, "a.trace", NULL);
-	g_file_set_contents(trace, "region a anon 4\n", -1, NULL);
+	g_file_set_contents(trace, "region a anon 4\ns a 0\ns a 1\ns a 2\ns a 3\n", -1, NULL);
 	g_free(trace);
 	return 0;
 }
@@ -112,6 +112,27 @@ static void ranges_are_geometric_or_linear(void **state)
 	sweep_plan_free(p);
 }
 
+/* The trace of 4 pages, as the plan's file and a cell's setting show. */
+static void shares_are_of_each_traces_footprint(void **state)
+{
+	struct sweep_plan *p = plan(SPEC(", \"axes\": {\"memory\": \"25%..75%+25%\"}")), *read;
+	char *dir = g_build_filename(folder, "shares", NULL), *settings;
+	struct sweep_cell cell;
+
+	assert_no_error(error);
+	assert_true(sweep_plan_save(p, dir, &error));
+	read = sweep_plan_load(dir, &error);
+	assert_no_error(error);
+	assert_true(sweep_cell_init(read, 2, &cell, &error));
+	settings = rs_scenario_settings_json(cell.scenario);
+	assert_non_null(strstr(settings, "\"memory.max\":12288,"));
+	g_free(settings);
+	sweep_cell_clear(&cell);
+	sweep_plan_free(p);
+	sweep_plan_free(read);
+	g_free(dir);
+}
+
 static void plans_read_back_and_refuse_another_folder(void **state)
 {
 	struct sweep_plan *p = plan(SPEC(", \"set\": {\"swap\": \"null\"}, \"seeds\": [3, 9]"));
@@ -165,6 +186,8 @@ static void mistakes_in_specs_have_their_place(void **state)
 		  ":2:44: unknown setting \"memory.mx\"" },
 		{ SPEC(", \"axes\": {\"vm.swappiness\": [10, 999]}"), "999 is out of range" },
 		{ SPEC(", \"axes\": {\"memory\": \"1G..64M*2\"}"), "a range is A..B*FACTOR" },
+		{ SPEC(", \"axes\": {\"memory\": [\"x%\"]}"), "a share of the footprint" },
+		{ SPEC(", \"axes\": {\"swap.size\": [\"50%\"]}"), "unknown unit" },
 		{ SPEC(", \"axes\": {\"memory\": \"64M..1G*1\"}"), "a range is A..B*FACTOR" },
 		{ SPEC(", \"axes\": {\"memory\": \"0..1G*2\"}"), "a range is A..B*FACTOR" },
 		{ SPEC(", \"axes\": {\"memory\": \"0..1T+1\"}"), "more than 100000 values" },
@@ -190,6 +213,7 @@ int main(void)
 		cmocka_unit_test(the_cells_are_the_product_of_the_axes),
 		cmocka_unit_test(ids_differ_and_say_what_decides_the_result),
 		cmocka_unit_test(ranges_are_geometric_or_linear),
+		cmocka_unit_test(shares_are_of_each_traces_footprint),
 		cmocka_unit_test(plans_read_back_and_refuse_another_folder),
 		cmocka_unit_test(a_cell_is_done_only_when_its_result_is_whole),
 		cmocka_unit_test(mistakes_in_specs_have_their_place),

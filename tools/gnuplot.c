@@ -90,8 +90,9 @@ static char *size_for(const struct figure *figure, const char *terminal)
 	if (g_str_has_prefix(terminal, "pdf"))
 		return g_strdup_printf("size %.1fin,%.1fin", figure->width / 100.0,
 				       figure->height / 100.0);
+	/* One screen of text, and more of them for what is drawn on top of each other. */
 	if (g_str_has_prefix(terminal, "dumb"))
-		return g_strdup("size 79,24");
+		return g_strdup_printf("size 79,%u", MAX(24, figure->height / 15));
 	return g_strdup_printf("size %u,%u", figure->width, figure->height);
 }
 

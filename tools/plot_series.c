@@ -58,41 +58,93 @@ static GPtrArray *points_of(GPtrArray *results, GError **error)
 
 static const char *const gauges[] = { "nr_free_pages", "nr_inactive_anon", "nr_active_anon",
 				      "nr_inactive_file", "nr_active_file" };
+static const char *const refaults[] = { "workingset_refault_anon", "workingset_refault_file" };
+static const char *const resources[] = { "memory", "io", "cpu" };
+static const char *const kinds[] = { "some", "full" };
 
-/* time, five sizes in MiB, refaults/s anon and file, pressure some and full in % */
-static void write_points(struct figure *figure, GPtrArray *points)
+/* Columns of plot.dat. */
+enum {
+	COLUMN_TIME = 1,
+	COLUMN_MEMORY,
+	COLUMN_REFAULTS = COLUMN_MEMORY + 5,
+	COLUMN_THROUGHPUT = 9,
+	COLUMN_PSI
+};
+
+/* Time lost so far, in microseconds. Pressure on memory stands at the top, the others below it. */
+static double psi_total(json_t *point, const char *resource, const char *kind)
 {
-	static const char *const rates[] = { "workingset_refault_anon", "workingset_refault_file" };
+	json_t *psi = json_object_get(point, "psi"), *other = json_object_get(psi, resource);
+
+	return number(strcmp(resource, "memory") ? other : psi, kind, "total");
+}
+
+static double accesses_of(json_t *point)
+{
+	return json_number_value(json_object_get(point, "accesses"));
+}
+
+/* For axes: gnuplot calls a range of zeros empty. */
+struct highest {
+	double refaults, accesses;
+};
+
+/* What has changed since the point before, dt seconds ago, by the second. */
+static void write_rates(struct figure *figure, json_t *point, json_t *before, double dt,
+			struct highest *most)
+{
+	double accesses = accesses_of(point) - accesses_of(before);
+
+	for (unsigned r = 0; r < G_N_ELEMENTS(refaults); r++) {
+		double change = number(point, "vmstat_delta", refaults[r]) -
+				number(before, "vmstat_delta", refaults[r]);
+
+		most->refaults = MAX(most->refaults, change);
+		g_string_append_printf(figure->data, "\t%.6g", dt > 0 ? change / dt : 0);
+	}
+	most->accesses = MAX(most->accesses, accesses);
+	g_string_append_printf(figure->data, "\t%.6g", dt > 0 ? accesses / dt / 1e6 : 0);
+	for (unsigned r = 0; r < G_N_ELEMENTS(resources); r++) {
+		for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++) {
+			double lost = psi_total(point, resources[r], kinds[k]) -
+				      psi_total(before, resources[r], kinds[k]);
+
+			g_string_append_printf(figure->data, "\t%.6g",
+					       dt > 0 ? lost / dt / 1e4 : 0);
+		}
+	}
+}
+
+static bool is_sample(json_t *point)
+{
+	return !g_strcmp0(json_string_value(json_object_get(point, "name")), "sample");
+}
+
+/* time, five sizes in MiB, refaults/s anon and file, accesses/s, six pressures in % */
+static void write_points(struct figure *figure, GPtrArray *points, struct highest *most)
+{
 	double span = time_of(g_ptr_array_index(points, points->len - 1)) -
 		      time_of(g_ptr_array_index(points, 0));
+	unsigned nr_samples = 0;
 	json_t *before = NULL;
+	bool sampled;
 
+	for (guint i = 0; i < points->len; i++)
+		nr_samples += is_sample(g_ptr_array_index(points, i));
+	sampled = nr_samples > 1;
 	for (guint i = 0; i < points->len; i++) {
 		json_t *point = g_ptr_array_index(points, i);
 		double dt = before ? time_of(point) - time_of(before) : time_of(point);
 
-		/* A mark right behind a sample would make a rate out of nothing. */
-		if (before && dt < 0.2 * span / points->len)
+		/* A mark right behind another point would make a rate out of nothing, and samples
+		 * have a pressure of their own. */
+		if ((before && dt < 0.2 * span / points->len) || (sampled && !is_sample(point)))
 			continue;
 		g_string_append_printf(figure->data, "%.9g", time_of(point));
 		for (unsigned g = 0; g < G_N_ELEMENTS(gauges); g++)
 			g_string_append_printf(figure->data, "\t%.6g",
 					       number(point, "vmstat_now", gauges[g]) / 256);
-		for (unsigned r = 0; r < G_N_ELEMENTS(rates); r++) {
-			double change = number(point, "vmstat_delta", rates[r]) -
-					number(before, "vmstat_delta", rates[r]);
-
-			g_string_append_printf(figure->data, "\t%.6g", dt > 0 ? change / dt : 0);
-		}
-		for (unsigned k = 0; k < 2; k++) {
-			static const char *const kinds[] = { "some", "full" };
-			double total = number(json_object_get(point, "psi"), kinds[k], "total") -
-				       number(json_object_get(before, "psi"), kinds[k], "total");
-
-			/* total is in microseconds */
-			g_string_append_printf(figure->data, "\t%.6g",
-					       dt > 0 ? total / dt / 1e4 : 0);
-		}
+		write_rates(figure, point, before, dt, most);
 		g_string_append_c(figure->data, '\n');
 		before = point;
 	}
@@ -114,38 +166,53 @@ static void append_line(GString *s, const char *first, unsigned column, unsigned
 	g_free(text);
 }
 
+/* One of the pictures on top of each other. */
+static void panel(struct figure *figure, const char *label, const char *range,
+		  const char *const *titles, unsigned n, unsigned column, unsigned style,
+		  bool markers)
+{
+	g_string_append_printf(figure->script, "set ylabel '%s'\nset yrange %s\nplot ", label,
+			       range);
+	for (unsigned i = 0; i < n; i++)
+		append_line(figure->script, i ? ", " : "", column + i, style + i, titles[i],
+			    markers);
+	g_string_append(figure->script, "\nunset title\n");
+}
+
 struct figure *plot_series(GPtrArray *results, const struct plot_options *options, GError **error)
 {
+	static const char *const accesses[] = { "accesses" };
+	static const char *const labels[] = { "memory PSI (%)", "I/O PSI (%)", "CPU PSI (%)" };
 	GPtrArray *points = points_of(results, error);
 	struct figure *figure;
+	struct highest rates = { 0 };
 	unsigned limited;
-	GString *s;
+	bool markers;
 
 	if (!points)
 		return NULL;
-	figure = figure_new(900, 900);
-	s = figure->script;
+	markers = points->len <= MAX_MARKERS;
+	figure = figure_new(900, 1320);
 	plot_begin(figure, options);
-	g_string_append(s, "set key outside right center vertical noenhanced width -2\n"
-			   "set multiplot layout 3,1\nset lmargin 12\nset rmargin 30\n"
-			   "set xlabel 'simulated time (s)'\nset yrange [0:*]\n"
-			   "set ylabel 'memory (MiB)'\nplot ");
+	g_string_append(figure->script,
+			"set key outside right center vertical noenhanced width -2\n"
+			"set multiplot layout 6,1\nset lmargin 12\nset rmargin 30\n"
+			"set xlabel 'simulated time (s)'\n");
 	/* Below a limit the machine's free memory says nothing and would dwarf the rest. */
 	limited = json_is_integer(json_object_get(
 		json_object_get(((struct plot_result *)g_ptr_array_index(results, 0))->json,
 				"settings"),
 		"memory.max"));
-	for (unsigned g = limited; g < G_N_ELEMENTS(gauges); g++)
-		append_line(s, g > limited ? ", " : "", 2 + g, g, gauges[g],
-			    points->len <= MAX_MARKERS);
-	g_string_append(s, "\nunset title\nset ylabel 'refaults (pages/s)'\nplot ");
-	append_line(s, "", 7, 0, "workingset_refault_anon", points->len <= MAX_MARKERS);
-	append_line(s, ", ", 8, 1, "workingset_refault_file", points->len <= MAX_MARKERS);
-	g_string_append(s, "\nset ylabel 'memory pressure (%)'\nset yrange [0:100]\nplot ");
-	append_line(s, "", 9, 0, "some", points->len <= MAX_MARKERS);
-	append_line(s, ", ", 10, 1, "full", points->len <= MAX_MARKERS);
-	g_string_append(s, "\nunset multiplot\n");
-	write_points(figure, points);
+	write_points(figure, points, &rates);
+	panel(figure, "memory (MiB)", "[0:*]", gauges + limited, G_N_ELEMENTS(gauges) - limited,
+	      COLUMN_MEMORY + limited, limited, markers);
+	panel(figure, "accesses (millions/s)", rates.accesses > 0 ? "[0:*]" : "[0:1]", accesses, 1,
+	      COLUMN_THROUGHPUT, 0, markers);
+	panel(figure, "refaults (pages/s)", rates.refaults > 0 ? "[0:*]" : "[0:1]", refaults, 2,
+	      COLUMN_REFAULTS, 0, markers);
+	for (unsigned r = 0; r < G_N_ELEMENTS(resources); r++)
+		panel(figure, labels[r], "[0:100]", kinds, 2, COLUMN_PSI + 2 * r, 0, markers);
+	g_string_append(figure->script, "unset multiplot\n");
 	g_ptr_array_unref(points);
 	return figure;
 }

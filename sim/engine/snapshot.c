@@ -79,6 +79,7 @@ static void fill_lru_gen(struct rs_ctx *ctx, struct rs_snapshot *s)
 
 static void fill_snapshot(struct rs_ctx *ctx, struct rs_snapshot *s)
 {
+	s->accesses = ctx->nr_accesses;
 	for (unsigned e = 0; e < RS_NR_EVENTS; e++)
 		s->vmstat[e] = ctx->m.vmstat[e];
 	fill_gauges(ctx, s->gauges);

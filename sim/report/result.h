@@ -88,6 +88,7 @@ struct rs_snapshot {
 	char *name;
 	uint64_t op; /* records replayed so far, counted as truth runs count lines (see trace.h) */
 	ns_t time_ns;
+	uint64_t accesses;		   /* done so far */
 	uint64_t vmstat[RS_NR_EVENTS];	   /* only those with V in vmstat.def are printed */
 	uint64_t gauges[RS_NR_GAUGES];	   /* pages */
 	struct rs_psi_stat psi[RS_NR_PSI]; /* of the machine */

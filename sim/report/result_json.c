@@ -184,6 +184,8 @@ static json_t *snapshot_json(const struct rs_result *result, const struct rs_sna
 	set_text(object, "name", snapshot->name);
 	set_count(object, "op", snapshot->op);
 	set_count(object, "time_ns", snapshot->time_ns);
+	if (!result->bound)
+		set_count(object, "accesses", snapshot->accesses);
 	if (snapshot->groups->len) {
 		const struct rs_group_stat *own = g_ptr_array_index(snapshot->groups, 0);
 

@@ -37,8 +37,13 @@ expect 0 "" "$reclaimsim" plot curve all.jsonl --counter pgpgin -o from-lines.pn
 "$reclaimsim" compare "$build" -p classic -p mglru -p opt -m 12000p --json -o compare.json
 picture bars compare.json
 "$reclaimsim" run "$build" -p mglru -m 12000p --set sample_ns=5ms --json -o run.json
-picture series run.json
 picture generations run.json
+"$reclaimsim" run "$samples/make-j2.trace" -p mglru -m 6000p --set swap=ssd --set disk=ssd \
+	--set sample_ns=100ms --json -o stalls.json
+picture series stalls.json
+# Pressure is drawn, not zeros: memory stands in column 10, I/O in 12 of time, memory, rates.
+awk -F'\t' 'NF { memory += $10; io += $12 } $10 > 100.01 || $12 > 100.01 { over = 1 }
+	END { exit !(memory > 0 && io > 0) || over }' series/plot.dat || fail "series without pressure"
 "$reclaimsim" run "$samples/make-j2.trace" -p mglru -m 6000p --set sample_ns=200ms --json -o tiers.json
 picture tiers tiers.json
 for threads in 1 2 4 8; do

@@ -35,18 +35,21 @@ static int remove_folder(void **state)
 
 static json_t *snapshot(const char *name, double t, int faults)
 {
-	return json_pack("{s:s, s:I, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
-			 " s:{s:i, s:i, s:i, s:i, s:i}, s:{s:{s:i}, s:{s:i}},"
+	return json_pack("{s:s, s:I, s:i, s:{s:i, s:i, s:i, s:i, s:i, s:i},"
+			 " s:{s:i, s:i, s:i, s:i, s:i},"
+			 " s:{s:{s:i}, s:{s:i}, s:{s:{s:i}, s:{s:i}}},"
 			 " s:[[i,i,i,i],[i,i,i,i],[i,i,i,i],[i,i,i,i]]}",
-			 "name", name, "time_ns", (json_int_t)(t * 1e9), "vmstat_delta",
-			 "pgmajfault", faults, "pswpin", faults / 2, "pswpout", faults / 3,
-			 "workingset_refault_anon", faults / 2, "workingset_refault_file",
-			 faults / 4, "pgscan_anon", faults * 3, "vmstat_now", "nr_free_pages",
-			 20000 - (int)(t * 1500), "nr_inactive_anon", 3000, "nr_active_anon",
-			 (int)(2000 + t * 400), "nr_inactive_file", 5000, "nr_active_file", 1000,
-			 "psi", "some", "total", (int)(t * t * 30000), "full", "total",
-			 (int)(t * t * 10000), "lru_gen", 3, 900, (int)(t * 300), 500, 4, 600, 2000,
-			 900, 5, 300, 1500, (int)(400 + t * 100), 6, 10, 700, 50);
+			 "name", name, "time_ns", (json_int_t)(t * 1e9), "accesses", (int)(t * 1e5),
+			 "vmstat_delta", "pgmajfault", faults, "pswpin", faults / 2, "pswpout",
+			 faults / 3, "workingset_refault_anon", faults / 2,
+			 "workingset_refault_file", faults / 4, "pgscan_anon", faults * 3,
+			 "vmstat_now", "nr_free_pages", 20000 - (int)(t * 1500), "nr_inactive_anon",
+			 3000, "nr_active_anon", (int)(2000 + t * 400), "nr_inactive_file", 5000,
+			 "nr_active_file", 1000, "psi", "some", "total", (int)(t * t * 30000),
+			 "full", "total", (int)(t * t * 10000), "io", "some", "total",
+			 (int)(t * 60000), "full", "total", (int)(t * 20000), "lru_gen", 3, 900,
+			 (int)(t * 300), 500, 4, 600, 2000, 900, 5, 300, 1500, (int)(400 + t * 100),
+			 6, 10, 700, 50);
 }
 
 static json_t *result(const char *policy, int memory, int threads, int faults)
@@ -158,6 +161,23 @@ static void series_and_generations_run_over_time(void **state)
 	g_ptr_array_unref(results);
 }
 
+static void a_run_without_refaults_or_stalls_can_be_drawn(void **state)
+{
+	struct plot_options options = { 0 };
+	GPtrArray *results = plot_input_new();
+	json_t *calm = result("mglru", 64, 1, 0), *point;
+	size_t i;
+
+	json_array_foreach(json_object_get(calm, "snapshots"), i, point)
+	{
+		json_object_del(point, "psi");
+		json_object_del(point, "accesses");
+	}
+	add(results, calm);
+	draw("calm", plot_series(results, &options, &error));
+	g_ptr_array_unref(results);
+}
+
 static void lock_waits_stand_against_threads(void **state)
 {
 	struct plot_options options = { 0 };
@@ -216,6 +236,7 @@ int main(void)
 		cmocka_unit_test(a_curve_has_a_line_and_a_band_for_each_policy),
 		cmocka_unit_test(bars_are_shares_of_the_first_policy),
 		cmocka_unit_test(series_and_generations_run_over_time),
+		cmocka_unit_test(a_run_without_refaults_or_stalls_can_be_drawn),
 		cmocka_unit_test(lock_waits_stand_against_threads),
 		cmocka_unit_test(a_heat_map_shows_the_accesses_of_a_trace),
 		cmocka_unit_test(gnuplot_warnings_and_missing_data_are_errors),

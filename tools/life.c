@@ -60,7 +60,8 @@ static bool describe_engine(const struct rs_folio_note *n, GString *s)
 		[RS_NOTE_ACTIVATED] = "activated from a batch",
 		[RS_NOTE_DEACTIVATED] = "deactivated: advised to go",
 		[RS_NOTE_FREED] = "freed: nobody uses it any more",
-		[RS_NOTE_DEMOTED] = "demoted to another node",
+		[RS_NOTE_DEMOTED] = "demoted to a slower node",
+		[RS_NOTE_MIGRATED] = "migrated to the node of its user",
 	};
 
 	if (n->what < RS_NR_NOTES && plain[n->what]) {

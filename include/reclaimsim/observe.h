@@ -30,7 +30,8 @@ enum rs_note {
 	RS_NOTE_DEACTIVATED, /* to the inactive lists: madvise(), fadvise() */
 	RS_NOTE_EVICTED,     /* [enum rs_reclaimer, priority] */
 	RS_NOTE_FREED,	     /* nobody uses it any more */
-	RS_NOTE_DEMOTED,     /* to another node */
+	RS_NOTE_DEMOTED,     /* to a slower node */
+	RS_NOTE_MIGRATED,    /* to the node of its user */
 	/* The policies'. */
 	RS_NOTE_LIST,	    /* it now stands on a list [enum rs_lru] */
 	RS_NOTE_GENERATION, /* it now stands in a generation [its number, the youngest's] */

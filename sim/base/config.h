@@ -25,6 +25,9 @@ enum rs_device_kind {
 enum rs_per_vma_lock { PVL_OFF, PVL_6_4, PVL_6_6, PVL_6_7, PVL_6_10, PVL_6_15, PVL_NR };
 enum rs_zram_algorithm { ZRAM_LZ4, ZRAM_LZO_RLE, ZRAM_LZO, ZRAM_ZSTD, ZRAM_NR };
 
+/* Bits of kernel.numa_balancing. */
+enum { NUMA_BALANCING_NORMAL = 1, NUMA_BALANCING_TIERING = 2 };
+
 struct zone_config {
 	/* pages; -1: derived from the node's memory and min_free_kbytes */
 	int64_t managed, free, min, low, high;
@@ -62,7 +65,10 @@ struct rs_config {
 
 	uint32_t nr_nodes;
 	struct node_config node[RS_MAX_NODES];
-	int64_t numa_balancing; /* 0, 1, 2 */
+	int64_t numa_balancing; /* NUMA_BALANCING_* */
+	int64_t numa_promote_rate_limit_mbps;
+	int64_t numa_scan_delay_ms, numa_scan_period_min_ms, numa_scan_period_max_ms,
+		numa_scan_size_mb, numa_hot_threshold_ms;
 	bool demotion_enabled;
 
 	enum rs_device_kind swap, disk;

@@ -11,6 +11,18 @@
 
 enum mark { MARK_LOW, MARK_MIN, MARK_NONE };
 
+/* Kernel: zone_statistics(): one event an allocation, whatever its order. */
+static void count_numa(struct rs_ctx *ctx, uint8_t got, uint8_t wanted)
+{
+	if (got == wanted) {
+		numa_count(ctx, got, NUMASTAT_HIT);
+	} else {
+		numa_count(ctx, got, NUMASTAT_MISS);
+		numa_count(ctx, wanted, NUMASTAT_FOREIGN);
+	}
+	numa_count(ctx, got, got == numa_node_id(ctx) ? NUMASTAT_LOCAL : NUMASTAT_OTHER);
+}
+
 static void count_alloc(struct rs_ctx *ctx, pfn_t pfn, uint8_t wanted)
 {
 	static const enum rs_event by_zone[] = { RS_PGALLOC_DMA, RS_PGALLOC_DMA32,
@@ -18,7 +30,8 @@ static void count_alloc(struct rs_ctx *ctx, pfn_t pfn, uint8_t wanted)
 	const struct folio *f = &ctx->m.folios[pfn];
 
 	ctx->m.vmstat[by_zone[f->zone]] += folio_nr_pages(f);
-	ctx->m.vmstat[f->nid == wanted ? RS_NUMA_HIT : RS_NUMA_MISS] += folio_nr_pages(f);
+	count_numa(ctx, f->nid, wanted);
+	numa_stamp_reset(ctx, pfn);
 }
 
 static pfn_t from_freelist(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes,
@@ -133,27 +146,62 @@ static pfn_t alloc_on(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t 
 	return pfn ? pfn : slow_path(ctx, order, nid, nodes);
 }
 
+/*
+ * For migration: one frame of that node, without reclaim. RS_PFN_NONE: it is down to its minimum.
+ * Kernel: alloc_migrate_folio() with GFP_NOWAIT, alloc_misplaced_dst_folio().
+ */
+pfn_t alloc_on_node(struct rs_ctx *ctx, uint8_t nid, bool wake)
+{
+	pfn_t pfn = from_freelist(ctx, 0, nid, 1u << nid, MARK_LOW);
+
+	if (pfn)
+		return pfn;
+	if (wake)
+		wakeup_kswapd(ctx, nid, 0, RS_ZONE_NORMAL);
+	return from_freelist(ctx, 0, nid, 1u << nid, MARK_MIN);
+}
+
+/* The nearest of the nodes: where the zonelist of the local one begins under their mask. */
+static uint8_t nearest_node(struct rs_ctx *ctx, uint8_t from, uint32_t nodes)
+{
+	const struct node *n = &ctx->m.node[from];
+	unsigned i = 0;
+
+	while (!(nodes & 1u << n->fallback[i]))
+		i++;
+	return n->fallback[i];
+}
+
+/* Kernel: mm/mempolicy.c interleave_nid(): by page offset in the VMA. */
+static uint8_t interleave_node(const struct rs_vma *vma, uint64_t vpn, uint32_t nodes)
+{
+	uint64_t nth = (vma->pgoff + vpn - vma->start) % (unsigned)__builtin_popcount(nodes);
+	uint8_t nid = 0;
+
+	while (!(nodes & 1u << nid) || nth--)
+		nid++;
+	return nid;
+}
+
 pfn_t alloc_folio(struct rs_ctx *ctx, unsigned order, const struct rs_vma *vma, uint64_t vpn)
 {
-	uint32_t all = (1u << ctx->m.nr_nodes) - 1, nodes = all;
-	uint8_t nid = ctx->cur->nid;
+	uint32_t all = (1u << ctx->m.nr_nodes) - 1, nodes;
+	uint8_t nid = numa_node_id(ctx);
+	pfn_t pfn;
 
-	if (vma && vma->policy) {
-		nodes = vma->policy_nodes & all ? vma->policy_nodes & all : all;
-		if (vma->policy == RS_MPOL_INTERLEAVE) {
-			/* Kernel: mm/mempolicy.c interleave_nid(): by page offset in the VMA. */
-			uint64_t nth = (vma->pgoff + vpn - vma->start) %
-				       (unsigned)__builtin_popcount(nodes);
-
-			for (nid = 0; !(nodes & 1u << nid) || nth--; nid++)
-				;
-			nodes = all;
-		} else if (vma->policy == RS_MPOL_PREFERRED) {
-			nid = __builtin_ctz(nodes);
-			nodes = all;
-		} else if (!(nodes & 1u << nid)) {
-			nid = __builtin_ctz(nodes);
-		}
+	if (!vma || !vma->policy)
+		return alloc_on(ctx, order, nid, all);
+	nodes = vma->policy_nodes & all ? vma->policy_nodes & all : all;
+	switch (vma->policy) {
+	case RS_MPOL_INTERLEAVE:
+		nid = interleave_node(vma, vpn, nodes);
+		pfn = alloc_on(ctx, order, nid, all);
+		if (pfn && ctx->m.folios[pfn].nid == nid)
+			numa_count(ctx, nid, NUMASTAT_INTERLEAVE);
+		return pfn;
+	case RS_MPOL_PREFERRED:
+		return alloc_on(ctx, order, __builtin_ctz(nodes), all);
+	default:
+		return alloc_on(ctx, order, nearest_node(ctx, nid, nodes), nodes);
 	}
-	return alloc_on(ctx, order, nid, nodes);
 }

@@ -7,6 +7,7 @@
  */
 #include "sim/engine/engine.h"
 
+/* Hits at their local price. */
 static void advance(struct rs_ctx *ctx, struct task *t, uint64_t hits)
 {
 	t->now += hits * ctx->hit_ns;
@@ -62,17 +63,49 @@ static uint64_t hits_to_limit(const struct rs_ctx *ctx, const struct task *t)
 	return ctx->hit_ns ? (t->limit - t->now + ctx->hit_ns - 1) / ctx->hit_ns : UINT64_MAX;
 }
 
+/* What the hits of a run leave to do, and how many went to which node. */
+struct hits {
+	uint64_t left; /* the clock allows; with several nodes nanoseconds */
+	uint64_t to[RS_MAX_NODES];
+};
+
+/* With several nodes a hit's price depends on where the page is. */
+static void hit_on_node(struct rs_ctx *ctx, const struct task *t, struct hits *h, uint32_t pte)
+{
+	uint8_t nid = pfn_to_nid(&ctx->m, rs_pte_pfn(pte));
+	ns_t ns = ctx->hit_ns + ctx->remote_ns[t->nid][nid];
+
+	h->to[nid]++;
+	h->left -= MIN(h->left, ns);
+}
+
+static void advance_nodes(struct rs_ctx *ctx, struct task *t, const struct hits *h)
+{
+	for (uint32_t nid = 0; nid < ctx->m.nr_nodes; nid++) {
+		ns_t ns = h->to[nid] * ctx->remote_ns[t->nid][nid];
+
+		advance(ctx, t, h->to[nid]);
+		if (!ns)
+			continue;
+		t->now += ns;
+		ctx->activity_calls[RS_COST_REMOTE_ACCESS] += h->to[nid];
+		ctx->activity_ns[RS_COST_REMOTE_ACCESS] += ns;
+	}
+}
+
 /*
  * Run loads and stores until another kind of record, a miss or the limit. Returns true on a miss;
  * the record at pos, page sub of it, is then to be faulted in. The words of records to come are
- * prefetched as long as they are of the same region.
+ * prefetched as long as they are of the same region. Compiled twice, so that a machine of one node
+ * does not pay for the question where a page is.
  */
 #define PREFETCH 24
-static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
+static inline __attribute__((always_inline)) bool
+hit_loop(struct rs_ctx *ctx, struct task *t, struct segment *s, struct hits *hits, const bool numa)
 {
 	uint32_t *const ptes = ctx->m.pte;
 	uint8_t *const pmds = ctx->m.pmd;
-	uint64_t budget = hits_to_limit(ctx, t), left = budget;
+	uint64_t left = hits->left;
 	const struct rs_record *const first = s->records + s->pos, *const end = s->records + s->n;
 	const struct rs_record *r = first, *const ahead = s->n - s->pos > PREFETCH ? end - PREFETCH
 										   : first;
@@ -92,23 +125,47 @@ static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
 			no_region(ctx);
 			break;
 		}
-		for (; sub < r->count && left; sub++, left--) {
+		for (; sub < r->count && left; sub++) {
 			const size_t i = view_word(&view, (uint64_t)r->page + sub);
 
-			if ((ptes[i] & need) != need) {
+			if ((ptes[i] & (need | RS_PTE_PROTNONE)) != need) {
 				miss = true;
 				break;
 			}
 			ptes[i] |= set;
 			pmds[i >> 9] |= RS_PMD_YOUNG;
+			if (numa) {
+				hits->left = left;
+				hit_on_node(ctx, t, hits, ptes[i]);
+				left = hits->left;
+			} else {
+				left--;
+			}
 		}
 		if (sub < r->count)
 			break;
 	}
+	hits->left = left;
 	ctx->nr_ops += r - first;
 	s->pos += r - first;
 	s->sub = sub;
-	advance(ctx, t, budget - left);
+	return miss;
+}
+
+static bool run_hits(struct rs_ctx *ctx, struct task *t, struct segment *s)
+{
+	struct hits hits = { .left = hits_to_limit(ctx, t) };
+	uint64_t budget = hits.left;
+	bool miss;
+
+	if (ctx->m.nr_nodes == 1) {
+		miss = hit_loop(ctx, t, s, &hits, false);
+		advance(ctx, t, budget - hits.left);
+		return miss;
+	}
+	hits.left = t->now < t->limit ? t->limit - t->now : 0;
+	miss = hit_loop(ctx, t, s, &hits, true);
+	advance_nodes(ctx, t, &hits);
 	return miss;
 }
 
@@ -305,6 +362,8 @@ void app_main(struct task *t)
 			s->pos++;
 			return_to_user(ctx);
 		}
+		if (t->numa.work)
+			task_numa_work(ctx);
 		task_checkpoint(ctx);
 	}
 }

@@ -12,6 +12,7 @@
 #ifndef SIM_ENGINE_ENGINE_H
 #define SIM_ENGINE_ENGINE_H
 
+#include <reclaimsim/observe.h>
 #include <reclaimsim/sim.h>
 
 #include <gmodule.h>
@@ -66,6 +67,16 @@ struct plug {
 	pfn_t pfn[PLUG_FOLIOS];
 };
 
+/* NUMA balancing of a thread (numa_balancing.c). Kernel: the numa_* fields of task_struct. */
+struct numa_task {
+	ns_t node_stamp; /* CPU time up to which ticks have been looked at */
+	uint32_t scan_period_ms, scan_seq;
+	bool work; /* a scan is due on the way back to user mode */
+	uint64_t remote, local, failed, shared, private; /* hint faults since the last placement */
+	uint64_t faults[RS_MAX_NODES], new_faults[RS_MAX_NODES];
+	uint8_t preferred; /* node + 1; 0: none yet */
+};
+
 struct task {
 	struct rs_ctx *ctx;
 	uint32_t id, tid; /* tid: thread number of the trace */
@@ -113,6 +124,7 @@ struct task {
 	bool in_memstall;
 	uint32_t psi_flags, psi_cpu;
 	uint16_t psi_memcg;
+	struct numa_task numa;
 };
 
 /* ---- events (event.c) ---- */
@@ -209,6 +221,7 @@ struct rs_ctx {
 	uint32_t nr_threads, nr_processes, nr_live_apps, nr_starving, feed_thread;
 	ns_t last_app_ns; /* when an application last ran */
 	ns_t hit_ns;
+	ns_t remote_ns[RS_MAX_NODES][RS_MAX_NODES]; /* [CPU's node][page's]: see numa.c */
 	char *place;
 	struct task *cur;
 	struct task *kswapd[RS_MAX_NODES], *flusher;
@@ -233,6 +246,13 @@ struct rs_ctx {
 		uint64_t wakeups;
 		bool wb_flag, dirty_flag; /* PGDAT_WRITEBACK, PGDAT_DIRTY */
 	} pgdat[RS_MAX_NODES];
+	/* Promotion to the node. Kernel: the nbp_* fields of pglist_data. */
+	struct {
+		uint64_t nr_candidates; /* PGPROMOTE_CANDIDATE of the node */
+		uint64_t rl_nr_cand, th_nr_cand;
+		uint64_t rl_start_ms, th_start_ms, threshold_ms; /* 0: the default */
+	} promotion[RS_MAX_NODES];
+	uint32_t *numa_stamp; /* by pfn, see numa_balancing.c; NULL: no NUMA balancing */
 	bool flusher_wanted;
 	uint64_t flusher_timer, flusher_timers; /* number of the one that runs, or 0; of all */
 	GQueue throttled;			/* tasks in throttle_direct_reclaim() */
@@ -290,6 +310,31 @@ static inline struct cpu *this_cpu(struct rs_ctx *ctx)
 	return &ctx->cpus[ctx->cur ? ctx->cur->cpu : 0];
 }
 void charge(struct rs_ctx *, enum rs_cost, uint64_t n);
+
+/* numa.c */
+void numa_init(struct rs_ctx *);
+uint8_t numa_node_id(const struct rs_ctx *); /* of the CPU that runs */
+void numa_count(struct rs_ctx *, uint8_t nid, enum numastat);
+/* n accesses to the frame by the running task: what they take longer than local ones. */
+void charge_remote(struct rs_ctx *, pfn_t, uint64_t n);
+
+bool node_is_toptier(const struct rs_ctx *, uint8_t nid);
+
+/* numa_balancing.c */
+void numa_balancing_init(struct rs_ctx *);
+void task_tick_numa(struct rs_ctx *, struct task *);
+void task_numa_work(struct rs_ctx *);
+void do_numa_page(struct rs_ctx *, struct mm *, struct rs_vma *, uint64_t vpn);
+void numa_stamp_moved(struct rs_ctx *, pfn_t from, pfn_t to);
+static inline void numa_stamp_reset(struct rs_ctx *ctx, pfn_t pfn)
+{
+	if (ctx->numa_stamp)
+		ctx->numa_stamp[pfn] = 0;
+}
+
+/* migrate.c */
+pfn_t migrate_folio(struct rs_ctx *, pfn_t, uint8_t nid, enum rs_note);
+pfn_t migrate_misplaced(struct rs_ctx *, const struct rs_vma *, pfn_t, uint8_t nid);
 
 /* app.c */
 void app_main(struct task *);
@@ -367,6 +412,7 @@ void device_write(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
 
 /* alloc.c, charge.c */
 pfn_t alloc_folio(struct rs_ctx *, unsigned order, const struct rs_vma *, uint64_t vpn);
+pfn_t alloc_on_node(struct rs_ctx *, uint8_t nid, bool wake);
 bool charge_folio(struct rs_ctx *, pfn_t, uint16_t memcg);
 void uncharge_folio(struct rs_ctx *, pfn_t);
 void drain_stock(struct rs_ctx *, struct cpu *);

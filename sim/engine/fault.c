@@ -135,6 +135,10 @@ static enum fault_result handle_pte_fault(struct rs_ctx *ctx, struct mm *mm, str
 	if (table && (ctx->m.pmd[table] & RS_PMD_LEAF) && leaf_access(ctx, mm, vpn, write))
 		return FAULT_DONE;
 	w = pte ? *pte : 0;
+	if (w & RS_PTE_PROTNONE) {
+		do_numa_page(ctx, mm, vma, vpn);
+		return FAULT_DONE;
+	}
 	if (w & RS_PTE_PRESENT) {
 		if (write && !(w & RS_PTE_WRITE))
 			return do_wp_page(ctx, mm, vma, vpn);

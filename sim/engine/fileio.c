@@ -154,6 +154,7 @@ void file_read(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page, 
 			if (i || of->ra.prev_index != page)
 				folio_mark_accessed(ctx, pfn[i]);
 			charge(ctx, RS_COST_SYSCALL_READ_PAGE, 1);
+			charge_remote(ctx, pfn[i], 1);
 			of->ra.prev_index = page++;
 		}
 		for (uint32_t i = 0; i < got; i++)
@@ -186,6 +187,7 @@ void file_write(struct rs_ctx *ctx, uint32_t id, uint32_t handle, uint64_t page,
 		}
 		ctx->m.folios[pfn].flags |= PG_uptodate;
 		charge(ctx, RS_COST_SYSCALL_READ_PAGE, 1);
+		charge_remote(ctx, pfn, 1);
 		folio_mark_dirty(ctx, pfn);
 		folio_put(ctx, pfn);
 		balance_dirty_pages(ctx);

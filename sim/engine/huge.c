@@ -60,6 +60,7 @@ bool leaf_access(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn, bool write)
 		return false;
 	}
 	*pte |= RS_PTE_YOUNG | (write ? RS_PTE_DIRTY : 0);
+	charge_remote(ctx, rs_pte_pfn(*pte), 1);
 	return true;
 }
 

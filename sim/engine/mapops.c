@@ -179,7 +179,9 @@ bool op_munmap(struct rs_ctx *ctx, struct task *t, uint32_t id, uint64_t page, u
 
 /* ---- changes of VMAs ---- */
 
-static void write_protect(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end)
+/* Kernel: change_protection(): a hint fault that was pending is off as well. */
+static void clear_pte_bits(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uint64_t end,
+			   uint32_t bits)
 {
 	for (uint64_t vpn = start; vpn < end; vpn++) {
 		uint32_t *pte = mm_pte(&ctx->m, mm, vpn);
@@ -187,7 +189,7 @@ static void write_protect(struct rs_ctx *ctx, struct mm *mm, uint64_t start, uin
 		if (!pte)
 			vpn |= 511;
 		else if (*pte & RS_PTE_PRESENT)
-			*pte &= ~RS_PTE_WRITE;
+			*pte &= ~bits;
 	}
 }
 
@@ -228,8 +230,9 @@ bool op_mprotect(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 		return false;
 	}
 	change_flags(ctx, t->mm, start, end, prot, r->arg & prot, LOCK_MPROTECT);
-	if (!(r->arg & VM_WRITE))
-		write_protect(ctx, t->mm, start, end);
+	if (!(r->arg & VM_WRITE) || ctx->numa_stamp)
+		clear_pte_bits(ctx, t->mm, start, end,
+			       RS_PTE_PROTNONE | (r->arg & VM_WRITE ? 0 : RS_PTE_WRITE));
 	mmap_write_unlock_merged(ctx, t->mm, start, end, LOCK_MPROTECT);
 	return true;
 }

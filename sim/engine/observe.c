@@ -340,14 +340,14 @@ void observe_swapin(struct rs_ctx *ctx, pfn_t pfn, uint32_t slot)
 
 /* ---- a folio changes its frame ---- */
 
-void observe_moved(struct rs_ctx *ctx, pfn_t from, pfn_t to)
+void observe_moved(struct rs_ctx *ctx, pfn_t from, pfn_t to, enum rs_note what)
 {
 	struct observation *o = ctx->observer;
 	struct entry *e;
 
 	while ((e = find(o, from)) != NULL) {
 		bind(o, e, to);
-		report(ctx, e, RS_NOTE_DEMOTED, 0, 0);
+		report(ctx, e, what, 0, 0);
 	}
 }
 

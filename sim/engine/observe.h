@@ -17,7 +17,7 @@ void observe_mmap(struct rs_ctx *, const struct mm *, uint32_t region, const str
 void observe_anon(struct rs_ctx *, pfn_t, const struct rs_vma *, uint64_t vpn);
 void observe_cache_add(struct rs_ctx *, pfn_t, bool shadow);
 void observe_swapin(struct rs_ctx *, pfn_t, uint32_t slot);
-void observe_moved(struct rs_ctx *, pfn_t from, pfn_t to);
+void observe_moved(struct rs_ctx *, pfn_t from, pfn_t to, enum rs_note);
 void observe_split(struct rs_ctx *, pfn_t head);
 void observe_free(struct observation *);
 struct rs_doer observe_doer(const struct rs_ctx *);

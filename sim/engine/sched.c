@@ -26,12 +26,28 @@ static gint ready_order(gconstpointer a, gconstpointer b, gpointer unused)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static struct cpu *idle_cpu(struct rs_ctx *ctx)
+static struct cpu *idle_cpu_on(struct rs_ctx *ctx, uint8_t nid)
 {
 	for (uint32_t i = 0; i < ctx->nr_cpus; i++)
-		if (!ctx->cpus[i].cur)
+		if (!ctx->cpus[i].cur && ctx->cpus[i].nid == nid)
 			return &ctx->cpus[i];
 	return NULL;
+}
+
+/* kswapd runs on its node; threads are dealt to the CPUs by number. */
+static uint8_t home_node(const struct rs_ctx *ctx, const struct task *t)
+{
+	return t->class == CLASS_APP ? ctx->cpus[t->cpu_hint].nid : t->nid;
+}
+
+static struct cpu *idle_cpu(struct rs_ctx *ctx, const struct task *t)
+{
+	struct cpu *cpu = idle_cpu_on(ctx, home_node(ctx, t));
+
+	for (uint32_t i = 0; i < ctx->nr_cpus && !cpu; i++)
+		if (!ctx->cpus[i].cur)
+			cpu = &ctx->cpus[i];
+	return cpu;
 }
 
 /* Kernel: kernel/sched/core.c context_switch() with lru_gen_use_mm(). */
@@ -45,6 +61,8 @@ static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t whe
 	t->now = from;
 	t->state = TASK_RUNNING;
 	t->cpu = cpu - ctx->cpus;
+	if (t->class == CLASS_APP)
+		t->nid = cpu->nid;
 	t->started_at = from;
 	t->slice_end = from + ctx->cfg.timeslice_ns;
 	psi_task_change(ctx, t, from);
@@ -100,9 +118,9 @@ static struct cpu *stop_spinning(struct rs_ctx *ctx, struct task *t, ns_t when)
 }
 
 /* A CPU that nobody needs: idle, or one that spins. */
-static struct cpu *spare_cpu(struct rs_ctx *ctx, ns_t when)
+static struct cpu *spare_cpu(struct rs_ctx *ctx, const struct task *t, ns_t when)
 {
-	struct cpu *cpu = idle_cpu(ctx);
+	struct cpu *cpu = idle_cpu(ctx, t);
 
 	for (uint32_t i = 0; i < ctx->nr_cpus && !cpu; i++)
 		if (ctx->cpus[i].cur->state == TASK_SPINNING)
@@ -112,7 +130,7 @@ static struct cpu *spare_cpu(struct rs_ctx *ctx, ns_t when)
 
 static void make_ready(struct rs_ctx *ctx, struct task *t, ns_t when)
 {
-	struct cpu *cpu = spare_cpu(ctx, when);
+	struct cpu *cpu = spare_cpu(ctx, t, when);
 
 	t->ready_at = when;
 	t->state = TASK_READY;
@@ -350,6 +368,25 @@ static bool stalled(struct rs_ctx *ctx, const struct task *running, ns_t when)
 	return true;
 }
 
+/*
+ * A thread runs on another node only as long as its own has no idle CPU. True: it has moved.
+ * Differs: the kernel's load balancer goes by load, and knows no home but the one that NUMA
+ * balancing finds.
+ */
+static bool go_home(struct rs_ctx *ctx, struct task *t)
+{
+	struct cpu *cpu = NULL;
+
+	if (ctx->m.nr_nodes > 1 && t->class == CLASS_APP && t->nid != home_node(ctx, t))
+		cpu = idle_cpu_on(ctx, home_node(ctx, t));
+	if (!cpu)
+		return false;
+	release_cpu(ctx, t);
+	t->ready_at = t->now;
+	run_on(ctx, cpu, t, t->now);
+	return true;
+}
+
 void sched_run(struct rs_ctx *ctx)
 {
 	while (!ctx->error) {
@@ -371,6 +408,8 @@ void sched_run(struct rs_ctx *ctx)
 			sched_fail(ctx, RS_ERROR_STALLED, "deadlock, every task waits: %s", dump);
 			return;
 		}
+		if (go_home(ctx, t))
+			continue;
 		t->limit = run_limit(ctx, t, when, other);
 		t->others = MIN(when, other);
 		task_switch_in(t);

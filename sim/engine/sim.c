@@ -153,6 +153,8 @@ static void tick_event(struct rs_ctx *ctx, void *arg, uint64_t value)
 
 		if (t && t->mm && ctx->ops->mm_switch)
 			ctx->ops->mm_switch(ctx, &t->mm->pub);
+		if (t && t->mm && ctx->numa_stamp)
+			task_tick_numa(ctx, t);
 	}
 	event_add(ctx, ctx->now + ctx->cfg.tick_ns, tick_event, NULL, 0);
 }
@@ -168,6 +170,8 @@ static bool build(struct rs_ctx *ctx, const struct rs_scenario *scenario, GError
 	ctx->lru_locks = g_new0(struct lru_lock, (size_t)MAX_MEMCGS * ctx->m.nr_nodes);
 	rs_rng_init(&ctx->policy_rng, ctx->cfg.seed, "policy");
 	make_cpus(ctx);
+	numa_init(ctx);
+	numa_balancing_init(ctx);
 	devices_init(ctx);
 	ctx->result = rs_result_new(scenario, ctx->policy_spec, ctx->ops);
 	if (!create_groups(ctx, error))
@@ -299,6 +303,7 @@ void rs_sim_free(struct rs_sim *sim)
 		task_free(ctx->tasks[i]);
 	free_locks(ctx);
 	psi_free(ctx);
+	release_array(ctx->numa_stamp, ctx->m.nr_frames, sizeof(*ctx->numa_stamp));
 	release_array(ctx->folio_priv, ctx->m.nr_frames, ctx->ops ? ctx->ops->folio_size : 0);
 	if (ctx->m.cfg)
 		machine_clear(&ctx->m);

@@ -208,6 +208,8 @@ static void fill_node(struct rs_ctx *ctx, uint32_t nid)
 								    zone->wmark[RS_WMARK_LOW],
 								    zone->wmark[RS_WMARK_HIGH] };
 	}
+	for (unsigned i = 0; i < NR_NUMASTATS; i++)
+		out->numastat[i] = ctx->m.node[nid].numastat[i];
 	out->kswapd_wakeups = ctx->pgdat[nid].wakeups;
 	out->kswapd_cpu_ns = ctx->kswapd[nid]->run_ns;
 }

@@ -24,13 +24,26 @@ struct zone {
 	int64_t nr_lru[NR_LISTS_LRU]; /* pages on LRU lists of this zone */
 };
 
+/* Events of a node under the names of sysfs. Kernel: mm/vmstat.c, drivers/base/node.c. */
+enum numastat {
+	NUMASTAT_HIT,
+	NUMASTAT_MISS,
+	NUMASTAT_FOREIGN,
+	NUMASTAT_INTERLEAVE,
+	NUMASTAT_LOCAL,
+	NUMASTAT_OTHER,
+	NR_NUMASTATS
+};
+
 struct node {
 	uint8_t nid;
 	struct zone zone[RS_NR_ZONES];
 	uint8_t distance[RS_MAX_NODES];
 	uint8_t fallback[RS_MAX_NODES]; /* nodes to allocate from, nearest first */
 	uint8_t nr_fallback;
+	pfn_t end; /* behind its last frame; node n begins where n - 1 ends */
 	int64_t nr_isolated[RS_NR_TYPES];
+	uint64_t numastat[NR_NUMASTATS];
 };
 
 /* ---- groups and lruvecs (memcg.c, lruvec.c) ---- */
@@ -105,6 +118,11 @@ struct mm {
 	uint32_t users; /* threads */
 	uint64_t total_pages, nr_swap_ptes;
 	bool oom_victim;
+	/* Scans for hint faults: when the next may begin (0: none yet), where it goes on, rounds.
+	 */
+	ns_t numa_next_scan;
+	uint64_t numa_scan_offset;
+	uint32_t numa_scan_seq;
 	void *lock; /* the engine's mmap_lock */
 };
 
@@ -221,6 +239,15 @@ void zone_free(struct machine *, pfn_t, unsigned order);
 static inline struct zone *folio_zone(struct machine *m, pfn_t pfn)
 {
 	return &m->node[m->folios[pfn].nid].zone[m->folios[pfn].zone];
+}
+/* Which node has the frame, without a look at its folio. */
+static inline uint8_t pfn_to_nid(const struct machine *m, pfn_t pfn)
+{
+	uint8_t nid = 0;
+
+	while (pfn >= m->node[nid].end)
+		nid++;
+	return nid;
 }
 bool zone_watermark_ok(const struct machine *, uint8_t nid, enum rs_zone, unsigned order,
 		       uint64_t mark, enum rs_zone highest);

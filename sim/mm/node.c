@@ -177,6 +177,7 @@ void nodes_init(struct machine *m)
 				p += 1u << o;
 			}
 		}
+		n->end = pfn;
 		init_lowmem_reserve(n);
 	}
 	init_watermarks(m);

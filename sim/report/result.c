@@ -43,7 +43,17 @@ static bool vmstat_has(enum rs_event event, const struct rs_config *config)
 	case RS_PGPROMOTE_SUCCESS:
 	case RS_NUMA_HIT:
 	case RS_NUMA_MISS:
+	case RS_NUMA_FOREIGN:
+	case RS_NUMA_INTERLEAVE_HIT:
+	case RS_NUMA_LOCAL:
+	case RS_NUMA_OTHER:
+	case RS_PGPROMOTE_CANDIDATE:
+	case RS_NUMA_PTE_UPDATES:
 	case RS_NUMA_HINT_FAULTS:
+	case RS_NUMA_HINT_FAULTS_LOCAL:
+	case RS_NUMA_PAGES_MIGRATED:
+	case RS_PGMIGRATE_SUCCESS:
+	case RS_PGMIGRATE_FAIL:
 		return config->nr_nodes > 1;
 	case RS_VMA_LOCK_SUCCESS:
 	case RS_VMA_LOCK_ABORT:

@@ -138,12 +138,23 @@ struct rs_zone_stat {
 	uint64_t managed, free, min, low, high; /* pages */
 };
 
+/* numastat of a node in sysfs. RS_NUMASTAT(name), in the order of enum numastat */
+#define RS_NUMASTATS(RS_NUMASTAT)                                                                  \
+	RS_NUMASTAT(numa_hit)                                                                      \
+	RS_NUMASTAT(numa_miss)                                                                     \
+	RS_NUMASTAT(numa_foreign)                                                                  \
+	RS_NUMASTAT(interleave_hit)                                                                \
+	RS_NUMASTAT(local_node)                                                                    \
+	RS_NUMASTAT(other_node)
+#define RS_NR_NUMASTATS 6
+
 struct rs_node_stat {
 	uint32_t nid;
 	struct rs_zone_stat zone[RS_NR_ZONES];
 	uint32_t nr_zones;
 	uint64_t kswapd_wakeups;
 	ns_t kswapd_cpu_ns;
+	uint64_t numastat[RS_NR_NUMASTATS];
 };
 
 struct rs_result {

@@ -362,6 +362,20 @@ static json_t *zones_json(const struct rs_node_stat *node)
 	return zones;
 }
 
+static json_t *numastat_json(const struct rs_node_stat *node)
+{
+	static const char *const names[RS_NR_NUMASTATS] = {
+#define RS_NUMASTAT(name) #name,
+		RS_NUMASTATS(RS_NUMASTAT)
+#undef RS_NUMASTAT
+	};
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < RS_NR_NUMASTATS; i++)
+		set_count(object, names[i], node->numastat[i]);
+	return object;
+}
+
 static json_t *nodes_json(const struct rs_result *result)
 {
 	json_t *nodes = json_array();
@@ -374,6 +388,7 @@ static json_t *nodes_json(const struct rs_result *result)
 		json_object_set_new(row, "zones", zones_json(node));
 		set_count(row, "kswapd_wakeups", node->kswapd_wakeups);
 		set_count(row, "kswapd_cpu_ns", node->kswapd_cpu_ns);
+		json_object_set_new(row, "numastat", numastat_json(node));
 		json_array_append_new(nodes, row);
 	}
 	return nodes;

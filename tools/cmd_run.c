@@ -108,6 +108,36 @@ static void print_costs(json_t *result, FILE *stream)
 	table_free(table);
 }
 
+/* Durations in microseconds: half of them, 99 % of them, all of them are not longer. */
+static void print_latencies(json_t *result, FILE *stream)
+{
+	static const char *const columns[] = { "p50_ns", "p99_ns", "max_ns" };
+	json_t *latencies = json_object_get(result, "latency"), *row;
+	struct table *table;
+	const char *name;
+
+	if (!json_object_size(latencies))
+		return;
+	table = table_new(5);
+	table_add(table, g_strdup("latency (us)"));
+	table_add(table, g_strdup("p50"));
+	table_add(table, g_strdup("p99"));
+	table_add(table, g_strdup("max"));
+	table_add(table, g_strdup("count"));
+	json_object_foreach(latencies, name, row)
+	{
+		table_add(table, g_strdup(name));
+		for (unsigned c = 0; c < G_N_ELEMENTS(columns); c++)
+			table_add(table, g_strdup_printf("%.1f", json_number_value(json_object_get(
+									 row, columns[c])) /
+									 1e3));
+		table_add(table, format_count(json_integer_value(json_object_get(row, "count"))));
+	}
+	fputc('\n', stream);
+	table_print(table, TABLE_TEXT, stream);
+	table_free(table);
+}
+
 static bool print_text(json_t *result, const char *trace, FILE *stream, GError **error)
 {
 	GPtrArray *names = metric_select(&result, 1, counters ? counters : "all", error);
@@ -125,6 +155,7 @@ static bool print_text(json_t *result, const char *trace, FILE *stream, GError *
 		return true; /* the clairvoyant bound knows no time */
 	fprintf(stream, "\nsimulated time    %.3f ms\nreclaim CPU time  %.3f ms\n",
 		elapsed.value / 1e6, cpu.value / 1e6);
+	print_latencies(result, stream);
 	print_costs(result, stream);
 	return true;
 }

@@ -108,7 +108,8 @@ static pfn_t direct_reclaim(struct rs_ctx *ctx, unsigned order, uint8_t nid, uin
 	return pfn;
 }
 
-static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes)
+static pfn_t reclaim_until_there(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes,
+				 bool *stalled)
 {
 	int no_progress = 0;
 
@@ -123,6 +124,7 @@ static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t
 			return from_freelist(ctx, order, nid, nodes, MARK_NONE);
 		if (order > PAGE_ALLOC_COSTLY_ORDER)
 			return RS_PFN_NONE;
+		*stalled = true;
 		pfn = direct_reclaim(ctx, order, nid, nodes, &progress);
 		if (pfn)
 			return pfn;
@@ -135,6 +137,17 @@ static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t
 			return RS_PFN_NONE;
 		no_progress = 0;
 	}
+}
+
+static pfn_t slow_path(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes)
+{
+	ns_t from = ctx->cur->now;
+	bool stalled = false;
+	pfn_t pfn = reclaim_until_there(ctx, order, nid, nodes, &stalled);
+
+	if (stalled)
+		note_latency(ctx, RS_LATENCY_ALLOC_STALL, from);
+	return pfn;
 }
 
 static pfn_t alloc_on(struct rs_ctx *ctx, unsigned order, uint8_t nid, uint32_t nodes)

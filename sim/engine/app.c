@@ -229,12 +229,16 @@ static void wait_thread(struct rs_ctx *ctx, struct task *t, uint32_t thread)
 
 static void io_record(struct rs_ctx *ctx, struct task *t, const struct rs_record *r)
 {
+	ns_t from = t->now;
+
 	t->accesses += r->count;
 	ctx->nr_accesses += r->count;
-	if (r->op == RS_OP_READ)
+	if (r->op == RS_OP_READ) {
 		file_read(ctx, r->object, r->arg, r->page, r->count);
-	else
+		note_latency(ctx, RS_LATENCY_READ, from);
+	} else {
 		file_write(ctx, r->object, r->arg, r->page, r->count);
+	}
 }
 
 static void compute(struct rs_ctx *ctx, struct task *t, ns_t ns)

@@ -299,6 +299,12 @@ void sched_no_more_input(struct rs_ctx *);
 char *sched_dump(struct rs_ctx *); /* who waits for what; g_free() */
 void sched_fail(struct rs_ctx *, enum rs_error, const char *fmt, ...) G_GNUC_PRINTF(3, 4);
 
+/* A duration of that kind has ended, now. */
+static inline void note_latency(struct rs_ctx *ctx, enum rs_latency kind, ns_t from)
+{
+	rs_hist_add(&ctx->result->latency[kind], ctx->cur->now - from);
+}
+
 /* event.c */
 void event_add(struct rs_ctx *, ns_t when, event_fn *, void *arg, uint64_t value);
 bool event_peek(struct rs_ctx *, ns_t *ret_when);

@@ -253,6 +253,8 @@ bool handle_fault(struct rs_ctx *ctx, uint32_t region, uint64_t page, bool write
 	struct region *r = mm_region(mm, region);
 	uint64_t vpn = r->start + page;
 	bool tried = false, counted = false, leaf = false;
+	uint64_t majflt = t->majflt;
+	ns_t from = t->now;
 	uint32_t table;
 
 	/* Not a fault at all: only the region does not know the page table yet. */
@@ -268,6 +270,8 @@ bool handle_fault(struct rs_ctx *ctx, uint32_t region, uint64_t page, bool write
 		table = mm_table(&ctx->m, mm, vpn);
 		leaf = table && ctx->m.pmd[table] & RS_PMD_LEAF;
 	}
+	note_latency(ctx, t->majflt == majflt ? RS_LATENCY_FAULT_MINOR : RS_LATENCY_FAULT_MAJOR,
+		     from);
 	return_to_user(ctx);
 	return leaf;
 }

@@ -207,9 +207,12 @@ void folio_unlock(struct rs_ctx *ctx, pfn_t pfn)
 
 static void wait_folio(struct rs_ctx *ctx, pfn_t pfn, const char *what)
 {
+	ns_t from = ctx->cur->now;
+
 	ctx->cur->wait_pfn = pfn;
 	task_wait(ctx, WAIT_IO, what);
 	ctx->cur->wait_pfn = RS_PFN_NONE;
+	note_latency(ctx, RS_LATENCY_PAGE_WAIT, from);
 }
 
 /* Waits for a page that was in use when it went: for memory, then. */

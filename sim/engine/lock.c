@@ -93,6 +93,7 @@ static void queue_up(struct rs_ctx *ctx, struct mmap_lock *s, bool write, struct
 			break;
 	}
 	stat->wait_ns += ctx->cur->now - w.since;
+	note_latency(ctx, RS_LATENCY_MMAP_LOCK, w.since);
 }
 
 static void grant_writer(struct rs_ctx *ctx, struct mmap_lock *s, struct rwsem_waiter *w)
@@ -263,6 +264,7 @@ void rs_lru_lock(struct rs_ctx *ctx, struct rs_lruvec *l)
 		ctx->lock_lru.contended++;
 		ctx->lock_lru.wait_ns += lock->free_at - t->now;
 		t->spin_ns += lock->free_at - t->now;
+		rs_hist_add(&ctx->result->latency[RS_LATENCY_LRU_LOCK], lock->free_at - t->now);
 		t->now = lock->free_at;
 		charge(ctx, RS_COST_LOCK_TRANSFER, 1);
 	}

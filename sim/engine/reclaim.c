@@ -230,6 +230,11 @@ static uint64_t run(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		trace_reclaim_end(ctx, sc, freed);
 	t->reclaim_ns += t->now - from;
 	ctx->reclaim_ns += t->now - from;
+	if (!sc->proactive)
+		note_latency(ctx,
+			     sc->cgroup_reclaim ? RS_LATENCY_MEMCG_RECLAIM
+						: RS_LATENCY_DIRECT_RECLAIM,
+			     from);
 	return freed;
 }
 

@@ -113,6 +113,7 @@ void vma_start_write(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, enum
 		s->drain_vma = NULL;
 		charge(ctx, spun ? RS_COST_LOCK_TRANSFER : RS_COST_RWSEM_WAKE, 1);
 		ctx->lock_vma[op].wait_ns += ctx->cur->now - from;
+		note_latency(ctx, RS_LATENCY_VMA_LOCK, from);
 	}
 	vma->vm_lock_seq = s->seq;
 }

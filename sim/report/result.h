@@ -12,6 +12,8 @@
 
 #include <reclaimsim/sim.h>
 
+#include "sim/base/hist.h"
+
 /*
  * Sizes of memory.stat in its own order.
  * RS_SIZE(id, name)
@@ -59,6 +61,29 @@ enum rs_gauge {
 	RS_GAUGES(RS_GAUGE)
 #undef RS_GAUGE
 		RS_NR_GAUGES
+};
+
+/*
+ * Durations that are kept one by one. Waits for locks only where there was one.
+ * RS_LATENCY(id, name)
+ */
+#define RS_LATENCIES(RS_LATENCY)                                                                   \
+	RS_LATENCY(FAULT_MINOR, "fault_minor")                                                     \
+	RS_LATENCY(FAULT_MAJOR, "fault_major")                                                     \
+	RS_LATENCY(READ, "read")	       /* a call */                                        \
+	RS_LATENCY(PAGE_WAIT, "page_wait")     /* for a page's read or write */                    \
+	RS_LATENCY(ALLOC_STALL, "alloc_stall") /* an allocation that had to reclaim */             \
+	RS_LATENCY(DIRECT_RECLAIM, "direct_reclaim")                                               \
+	RS_LATENCY(MEMCG_RECLAIM, "memcg_reclaim") /* at a group's limit */                        \
+	RS_LATENCY(MMAP_LOCK, "mmap_lock")                                                         \
+	RS_LATENCY(VMA_LOCK, "vma_lock")                                                           \
+	RS_LATENCY(LRU_LOCK, "lru_lock")
+
+enum rs_latency {
+#define RS_LATENCY(id, name) RS_LATENCY_##id,
+	RS_LATENCIES(RS_LATENCY)
+#undef RS_LATENCY
+		RS_NR_LATENCIES
 };
 
 /* Pressure so far. total is in nanoseconds here, in microseconds in the output (as in the kernel).
@@ -181,6 +206,8 @@ struct rs_result {
 	char *trace_digest;    /* SHA-256, hex; NULL: not known */
 	GPtrArray *provenance; /* char *: key, value, key, value, ... */
 	uint64_t trace_records;
+
+	struct rs_hist latency[RS_NR_LATENCIES]; /* ns */
 
 	uint64_t cost_calls[RS_NR_COSTS];
 	ns_t cost_ns[RS_NR_COSTS];

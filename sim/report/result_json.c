@@ -322,6 +322,51 @@ static json_t *locks_json(const struct rs_result *result)
 	return object;
 }
 
+/* One row for each bucket that has something in it: first and last value, count. */
+static json_t *buckets_json(const struct rs_hist *hist)
+{
+	json_t *buckets = json_array();
+
+	for (unsigned b = 0; b < RS_HIST_BUCKETS; b++) {
+		if (hist->count[b])
+			json_array_append_new(buckets,
+					      json_pack("[I, I, I]", (json_int_t)rs_hist_first(b),
+							(json_int_t)rs_hist_last(b),
+							(json_int_t)hist->count[b]));
+	}
+	return buckets;
+}
+
+static json_t *latency_json(const struct rs_result *result)
+{
+	static const char *const names[] = {
+#define RS_LATENCY(id, name) name,
+		RS_LATENCIES(RS_LATENCY)
+#undef RS_LATENCY
+	};
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < RS_NR_LATENCIES; i++) {
+		const struct rs_hist *hist = &result->latency[i];
+		json_t *row;
+
+		if (!hist->n)
+			continue;
+		row = json_object();
+		set_count(row, "count", hist->n);
+		set_count(row, "sum_ns", hist->sum);
+		set_count(row, "min_ns", hist->min);
+		set_count(row, "p50_ns", rs_hist_percentile(hist, 500));
+		set_count(row, "p90_ns", rs_hist_percentile(hist, 900));
+		set_count(row, "p99_ns", rs_hist_percentile(hist, 990));
+		set_count(row, "p999_ns", rs_hist_percentile(hist, 999));
+		set_count(row, "max_ns", hist->max);
+		json_object_set_new(row, "buckets", buckets_json(hist));
+		json_object_set_new(object, names[i], row);
+	}
+	return object;
+}
+
 static json_t *devices_json(const struct rs_result *result)
 {
 	json_t *object = json_object();
@@ -430,6 +475,7 @@ static void add_run_totals(json_t *object, const struct rs_result *result)
 		json_object_set_new(object, "psi", psi_json(last->psi));
 	json_object_set_new(object, "devices", devices_json(result));
 	json_object_set_new(object, "nodes", nodes_json(result));
+	json_object_set_new(object, "latency", latency_json(result));
 }
 
 char *rs_result_json(const struct rs_result *result)

@@ -280,9 +280,37 @@ static void check_pressure(const struct rs_result *result)
 	}
 }
 
+/* What is kept one by one is what is summed up. */
+static void check_latencies(const struct rs_result *result)
+{
+	static const struct {
+		const char *lock;
+		enum rs_latency kind;
+	} locks[] = { { "mmap_lock", RS_LATENCY_MMAP_LOCK },
+		      { "vma_lock", RS_LATENCY_VMA_LOCK },
+		      { "lru_lock", RS_LATENCY_LRU_LOCK } };
+	const struct rs_hist *h = result->latency;
+	ns_t reclaim = 0;
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(locks); i++)
+		assert_int_equal(
+			h[locks[i].kind].sum,
+			rs_result_lock((struct rs_result *)result, locks[i].lock)->wait_ns);
+	for (guint i = 0; i < result->threads->len; i++) {
+		const struct rs_thread_stat *t = g_ptr_array_index(result->threads, i);
+
+		reclaim += t->reclaim_ns;
+	}
+	assert_int_equal(h[RS_LATENCY_DIRECT_RECLAIM].sum + h[RS_LATENCY_MEMCG_RECLAIM].sum,
+			 reclaim);
+	for (unsigned i = 0; i < RS_NR_LATENCIES; i++)
+		assert_true(rs_hist_percentile(&h[i], 500) <= h[i].max && h[i].min <= h[i].max);
+}
+
 static void check_result(const struct rs_result *result)
 {
 	check_pressure(result);
+	check_latencies(result);
 	for (guint i = 0; i < result->threads->len; i++) {
 		const struct rs_thread_stat *t = g_ptr_array_index(result->threads, i);
 

@@ -73,7 +73,7 @@ static void the_keys_stand_in_the_order_of_the_contract(void **state)
 	static const char *const expected[] = { "schema", "version",  "trace",	   "policy",
 						"kernel", "settings", "snapshots", "cost",
 						"time",	  "locks",    "psi",	   "devices",
-						"nodes",  "warnings" };
+						"nodes",  "latency",  "warnings" };
 	struct rs_result *result = make(&mglru_like, "6.12", "null");
 	json_t *json, *value;
 	const char *key;
@@ -193,9 +193,35 @@ static void names_of_any_bytes_give_valid_json(void **state)
 	rs_result_free(result);
 }
 
+static void latencies_are_those_that_occurred_with_percentiles_and_buckets(void **state)
+{
+	struct rs_result *result = make(&classic_like, "6.12", "null");
+	json_t *json, *row;
+
+	add_end(result);
+	for (uint64_t ns = 1; ns <= 100; ns++)
+		rs_hist_add(&result->latency[RS_LATENCY_FAULT_MAJOR], ns * 1000);
+	json = parse(result);
+	assert_int_equal(json_object_size(json_object_get(json, "latency")), 1);
+	row = json_object_get(json_object_get(json, "latency"), "fault_major");
+	assert_int_equal(json_integer_value(json_object_get(row, "count")), 100);
+	assert_int_equal(json_integer_value(json_object_get(row, "sum_ns")), 5050000);
+	assert_int_equal(json_integer_value(json_object_get(row, "min_ns")), 1000);
+	/* 50000 and 99000 lie in buckets that end with 50175 and 100351; 100000 is the largest. */
+	assert_int_equal(json_integer_value(json_object_get(row, "p50_ns")), 50175);
+	assert_int_equal(json_integer_value(json_object_get(row, "p99_ns")), 100000);
+	assert_int_equal(json_integer_value(json_object_get(row, "max_ns")), 100000);
+	assert_int_equal(json_integer_value(json_array_get(
+				 json_array_get(json_object_get(row, "buckets"), 0), 2)),
+			 1);
+	json_decref(json);
+	rs_result_free(result);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(latencies_are_those_that_occurred_with_percentiles_and_buckets),
 		cmocka_unit_test(the_keys_stand_in_the_order_of_the_contract),
 		cmocka_unit_test(counters_stand_where_the_kernel_has_them),
 		cmocka_unit_test(what_machine_or_policy_lack_is_absent),

@@ -155,6 +155,9 @@ static bool print_text(json_t *result, const char *trace, FILE *stream, GError *
 		return true; /* the clairvoyant bound knows no time */
 	fprintf(stream, "\nsimulated time    %.3f ms\nreclaim CPU time  %.3f ms\n",
 		elapsed.value / 1e6, cpu.value / 1e6);
+	if (json_object_get(result, "oom"))
+		fprintf(stream, "OOM kill          %s\n",
+			json_string_value(json_object_get(result, "oom")));
 	print_latencies(result, stream);
 	print_costs(result, stream);
 	return true;

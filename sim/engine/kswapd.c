@@ -61,8 +61,10 @@ static uint64_t one_pass(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc, bo
 {
 	uint64_t before = sc->nr_reclaimed, pass;
 
-	if (ctx->ops->age_node)
+	if (ctx->ops->age_node) {
+		memcg_update_protection(&ctx->m, 0);
 		ctx->ops->age_node(ctx, nid, sc);
+	}
 	if (sc->want_oom) {
 		sc->want_oom = false;
 		oom_kill(ctx, 0);

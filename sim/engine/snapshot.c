@@ -255,10 +255,16 @@ void finish_result(struct rs_ctx *ctx)
 
 void note_oom(struct rs_ctx *ctx, const struct mm *victim, uint16_t memcg)
 {
+	/* kswapd kills for one reason only. */
+	const char *why = ctx->cur->class == CLASS_KSWAPD
+				  ? ", for kswapd met nothing older than lru_gen.min_ttl_ms"
+				  : "";
+
 	if (ctx->result->oom)
 		return;
-	ctx->result->oom = g_strdup_printf("process %u of group %s killed at %" PRIu64
-					   " ns: %" PRIu64 " anonymous and %" PRIu64 " file pages",
-					   victim->pub.id, ctx->m.memcg[memcg].path, rs_now(ctx),
-					   victim->pub.rss[RS_ANON], victim->pub.rss[RS_FILE]);
+	ctx->result->oom =
+		g_strdup_printf("process %u of group %s killed at %" PRIu64 " ns: %" PRIu64
+				" anonymous and %" PRIu64 " file pages%s",
+				victim->pub.id, ctx->m.memcg[memcg].path, rs_now(ctx),
+				victim->pub.rss[RS_ANON], victim->pub.rss[RS_FILE], why);
 }

@@ -7,11 +7,12 @@
 #include "tools/scenario_options.h"
 #include "tools/simulate.h"
 #include "tools/table.h"
+#include "tools/timeline.h"
 #include "tools/tools.h"
 
 #include <string.h>
 
-static char *policy, *output_path, *counters, *events_path;
+static char *policy, *output_path, *counters, *events_path, *timeline_path;
 static char **watches;
 static gboolean as_json, show_config;
 
@@ -29,6 +30,10 @@ static const GOptionEntry options[] = {
 	  "REGION:PAGE[-PAGE]|file:NAME:PAGE[-PAGE]" },
 	{ "events", 0, 0, G_OPTION_ARG_FILENAME, &events_path,
 	  "write the kernel's trace events there, as tracefs' trace file has them", "FILE" },
+	{ "timeline", 0, 0, G_OPTION_ARG_FILENAME, &timeline_path,
+	  "write what went on when there, for Perfetto (ui.perfetto.dev) or chrome://tracing: "
+	  "threads, CPUs, waits, faults, reclaim, aging, I/O, free memory",
+	  "FILE" },
 	{ "show-config", 0, 0, G_OPTION_ARG_NONE, &show_config,
 	  "print the settings in force as a machine file and stop", NULL },
 	{ 0 },
@@ -210,18 +215,27 @@ static int print_config(const struct rs_scenario *scenario)
 static bool run_trace(const char *trace, const struct rs_scenario *scenario, GError **error)
 {
 	struct observing *observing = NULL;
-	char *text;
-	bool ok;
+	struct timeline_file *timeline = NULL;
+	char *text = NULL;
+	bool ok = true;
 
 	if (watches || events_path) {
 		observing = observing_new(watches, stdout, events_path, error);
 		if (!observing)
 			return false;
 	}
-	text = simulate_observed(trace, scenario, policy, observing, error);
+	if (timeline_path) {
+		timeline = timeline_file_new(timeline_path, trace, policy, scenario, error);
+		ok = timeline != NULL;
+	}
+	if (ok)
+		text = simulate_observed(trace, scenario, policy, observing, timeline, error);
 	ok = text && (!observing || observing_finish(observing, error));
+	if (ok && timeline)
+		ok = timeline_file_finish(g_steal_pointer(&timeline), error);
 	if (ok && (!watches || output_path))
 		ok = print_result(text, trace, error);
+	timeline_file_abort(timeline);
 	observing_free(observing);
 	g_free(text);
 	return ok;
@@ -240,7 +254,7 @@ static int run(int argc, char **argv)
 		return command_usage("--policy is missing, for example --policy mglru");
 	if (watches && as_json && !output_path)
 		return command_usage("--watch and --json both want standard output: add -o FILE");
-	if ((watches || events_path) && !g_strcmp0(policy, "opt"))
+	if ((watches || events_path || timeline_path) && !g_strcmp0(policy, "opt"))
 		return command_usage(
 			"opt is a bound: nothing happens under it that could be watched");
 	scenario = scenario_from_options(argc > 1 ? argv[1] : NULL, &error);

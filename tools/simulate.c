@@ -6,6 +6,7 @@
 #include "sim/base/config.h"
 #include "sim/base/units.h"
 #include "tools/observe.h"
+#include "tools/timeline.h"
 #include "tools/tools.h"
 
 #include <reclaimsim/generate.h>
@@ -20,7 +21,8 @@
 #include <unistd.h>
 
 static bool run_policy(const char *path, const struct rs_scenario *scenario, const char *policy,
-		       struct observing *observing, struct rs_result **ret, GError **error)
+		       struct observing *observing, struct timeline_file *timeline,
+		       struct rs_result **ret, GError **error)
 {
 	struct rs_sim *sim = rs_sim_new(scenario, policy, error);
 	struct rs_trace *trace = sim ? rs_trace_open(path, error) : NULL;
@@ -28,6 +30,8 @@ static bool run_policy(const char *path, const struct rs_scenario *scenario, con
 
 	if (trace && observing)
 		observing_start(observing, sim);
+	if (trace && timeline)
+		timeline_file_start(timeline, sim);
 	ok = trace && rs_sim_run(sim, trace, ret, error);
 	rs_trace_free(trace);
 	rs_sim_free(sim);
@@ -66,11 +70,11 @@ char *simulate_generate(const char *spec, const struct rs_scenario *scenario, GE
 char *simulate(const char *trace, const struct rs_scenario *scenario, const char *policy,
 	       GError **error)
 {
-	return simulate_observed(trace, scenario, policy, NULL, error);
+	return simulate_observed(trace, scenario, policy, NULL, NULL, error);
 }
 
 char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,
-			struct observing *observing, GError **error)
+			struct observing *observing, struct timeline_file *timeline, GError **error)
 {
 	struct rs_result *result = NULL;
 	char *generated = NULL, *text = NULL;
@@ -84,7 +88,7 @@ char *simulate_observed(const char *trace, const struct rs_scenario *scenario, c
 	if (ok && !strcmp(policy, "opt"))
 		ok = rs_opt_run(scenario, trace, &result, error);
 	else if (ok)
-		ok = run_policy(trace, scenario, policy, observing, &result, error);
+		ok = run_policy(trace, scenario, policy, observing, timeline, &result, error);
 	if (ok)
 		text = rs_result_json(result);
 	if (generated)

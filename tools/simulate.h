@@ -20,10 +20,12 @@ char *simulate(const char *trace, const struct rs_scenario *scenario, const char
 bool simulate_is_spec(const char *path);
 /* Generated into a temporary file; unlink, g_free(). */
 char *simulate_generate(const char *spec, const struct rs_scenario *scenario, GError **error);
-/* The same with somebody looking on, see tools/observe.h. */
+/* The same with somebody looking on, see tools/observe.h and timeline.h; both may be NULL. */
 struct observing;
+struct timeline_file;
 char *simulate_observed(const char *trace, const struct rs_scenario *scenario, const char *policy,
-			struct observing *observing, GError **error);
+			struct observing *observing, struct timeline_file *timeline,
+			GError **error);
 
 struct job {
 	const char *trace, *policy;

@@ -5,7 +5,7 @@
  * A hit touches the PTE word and the PMD byte and nothing more; its time is added up and given to
  * the clock when the run of hits ends.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/timeline.h"
 
 /* Hits at their local price. */
 static void advance(struct rs_ctx *ctx, struct task *t, uint64_t hits)
@@ -362,7 +362,11 @@ void app_main(struct task *t)
 
 			if (op == RS_OP_MMAP)
 				map = s->maps[r.value];
+			if (TIMELINE(ctx) && timeline_op(op))
+				timeline_begin(ctx, "call", timeline_op(op));
 			other_record(ctx, t, &r, &map);
+			if (TIMELINE(ctx) && timeline_op(op))
+				timeline_end(ctx, NULL, 0);
 			s->pos++;
 			return_to_user(ctx);
 		}

@@ -5,6 +5,7 @@
  * Differs: a killed task charges by force at once; stocks of other CPUs are drained at once.
  */
 #include "sim/engine/psi.h"
+#include "sim/engine/timeline.h"
 
 #define MEMCG_CHARGE_BATCH 64u
 #define MAX_RECLAIM_RETRIES 16
@@ -169,6 +170,8 @@ bool oom_kill(struct rs_ctx *ctx, uint16_t memcg)
 	ctx->m.memcg[victim->pub.memcg].nr_oom_kills++;
 	memcg_count(&ctx->m, victim->pub.memcg, RS_OOM_KILL, 1);
 	note_oom(ctx, victim, memcg);
+	if (TIMELINE(ctx))
+		timeline_instant(ctx, "oom", "OOM kill", victim->pub.id);
 	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
 		struct task *t = ctx->tasks[i];
 

@@ -6,6 +6,7 @@
  * Differs: no I/O scheduler; requests are those of the plug or of one read-ahead window.
  */
 #include "sim/engine/psi.h"
+#include "sim/engine/timeline.h"
 
 #include <string.h>
 
@@ -54,8 +55,9 @@ void devices_init(struct rs_ctx *ctx)
 				 c->disk_bandwidth });
 }
 
-static ns_t completion(struct device *d, ns_t now, ns_t latency, uint64_t bytes)
+static ns_t completion(struct rs_ctx *ctx, struct device *d, bool write, uint64_t bytes)
 {
+	ns_t now = ctx->cur->now, latency = write ? d->write_ns : d->read_ns;
 	uint32_t best = 0;
 	ns_t start, done;
 
@@ -71,6 +73,8 @@ static ns_t completion(struct device *d, ns_t now, ns_t latency, uint64_t bytes)
 	d->wait_ns += start - now;
 	d->busy_ns += done - start;
 	d->channel_free[best] = done;
+	if (TIMELINE(ctx))
+		timeline_io(ctx, d, best, write, bytes, start, done);
 	return done;
 }
 
@@ -110,8 +114,7 @@ static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint3
 
 	io->n = n;
 	memcpy(io->pfn, pfn, n * sizeof(*pfn));
-	event_add(ctx, completion(d, ctx->cur->now, write ? d->write_ns : d->read_ns, bytes),
-		  write ? write_done : read_done, io, 0);
+	event_add(ctx, completion(ctx, d, write, bytes), write ? write_done : read_done, io, 0);
 }
 
 static uint64_t total_bytes(struct rs_ctx *ctx, const pfn_t *pfn, uint32_t n)

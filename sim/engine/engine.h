@@ -124,6 +124,8 @@ struct task {
 	bool in_memstall;
 	uint32_t psi_flags, psi_cpu;
 	uint16_t psi_memcg;
+
+	uint32_t open_spans; /* timeline.c */
 	struct numa_task numa;
 };
 
@@ -270,6 +272,7 @@ struct rs_ctx {
 	struct rs_rng policy_rng;
 	ns_t last_flush;
 	struct observation *observer; /* NULL: nobody looks, see observe.h */
+	struct timeline *timeline;    /* NULL: nobody looks, see timeline.h */
 	struct psi_group **psi;	      /* by group, NULL: nobody has run in it; see psi.h */
 };
 

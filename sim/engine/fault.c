@@ -4,6 +4,7 @@
  * Kernel: arch/x86/mm/fault.c do_user_addr_fault(), mm/memory.c handle_mm_fault().
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/timeline.h"
 
 void count_fault(struct rs_ctx *ctx, struct mm *mm, enum rs_event event)
 {
@@ -262,6 +263,7 @@ bool handle_fault(struct rs_ctx *ctx, uint32_t region, uint64_t page, bool write
 		remember_table(ctx, mm, region, vpn);
 		return false;
 	}
+	span_begin(ctx, "fault", "page fault");
 	if (ctx->cfg.per_vma_lock == PVL_OFF ||
 	    !fault_under_vma_lock(ctx, mm, vpn, write, &tried, &counted))
 		fault_under_mmap_lock(ctx, mm, vpn, write, tried, counted);
@@ -272,6 +274,7 @@ bool handle_fault(struct rs_ctx *ctx, uint32_t region, uint64_t page, bool write
 	}
 	note_latency(ctx, t->majflt == majflt ? RS_LATENCY_FAULT_MINOR : RS_LATENCY_FAULT_MAJOR,
 		     from);
+	span_end(ctx, "major", t->majflt - majflt);
 	return_to_user(ctx);
 	return leaf;
 }

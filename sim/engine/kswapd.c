@@ -6,6 +6,7 @@
  */
 #include "sim/engine/observe.h"
 #include "sim/engine/psi.h"
+#include "sim/engine/timeline.h"
 
 #define NAP_NS 100000000u /* HZ / 10 */
 #define MAX_FAILURES 16
@@ -190,7 +191,9 @@ void kswapd_main(struct task *t)
 		from = t->now;
 		if (OBSERVED(ctx))
 			observe_event(ctx, "mm_vmscan_kswapd_wake", "nid=%d order=%u", nid, order);
+		span_begin(ctx, "reclaim", "balance node");
 		balance(ctx, nid, order, highest);
+		span_end(ctx, NULL, 0);
 		t->reclaim_ns += t->now - from;
 		ctx->reclaim_ns += t->now - from;
 		task_checkpoint(ctx);

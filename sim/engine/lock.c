@@ -9,6 +9,7 @@
  * walk itself does not stop in the middle.
  */
 #include "sim/engine/mmap_lock.h"
+#include "sim/engine/timeline.h"
 
 #define HANDOFF_NS 4000000u /* RWSEM_WAIT_TIMEOUT */
 
@@ -195,6 +196,7 @@ bool rs_mmap_read_trylock(struct rs_ctx *ctx, struct rs_mm *mm)
 		return false;
 	if (ctx->cur)
 		ctx->cur->walk_since = ctx->cur->now;
+	span_begin(ctx, "aging", "page-table walk");
 	return true;
 }
 
@@ -202,6 +204,7 @@ void rs_mmap_read_unlock(struct rs_ctx *ctx, struct rs_mm *mm)
 {
 	struct mmap_lock *s = mmap_lock((struct mm *)mm);
 
+	span_end(ctx, NULL, 0);
 	if (ctx->cur)
 		ctx->lock_mmap[LOCK_WALK].hold_ns += ctx->cur->now - ctx->cur->walk_since;
 	if (ctx->cur && ctx->nr_cpus > 1)
@@ -265,6 +268,8 @@ void rs_lru_lock(struct rs_ctx *ctx, struct rs_lruvec *l)
 		ctx->lock_lru.wait_ns += lock->free_at - t->now;
 		t->spin_ns += lock->free_at - t->now;
 		rs_hist_add(&ctx->result->latency[RS_LATENCY_LRU_LOCK], lock->free_at - t->now);
+		if (TIMELINE(ctx))
+			timeline_spin(ctx, "lru_lock", t->now, lock->free_at);
 		t->now = lock->free_at;
 		charge(ctx, RS_COST_LOCK_TRANSFER, 1);
 	}

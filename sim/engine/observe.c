@@ -7,6 +7,7 @@
  * all its pages. Entries are reported in the order they were made, never in that of a hash table.
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/timeline.h"
 
 struct entry {
 	const struct rs_watch *watch;
@@ -390,6 +391,8 @@ void rs_note_aged(struct rs_ctx *ctx, const struct rs_lruvec *l, uint64_t max_se
 {
 	const struct observation *o = ctx->observer;
 
+	if (TIMELINE(ctx))
+		timeline_instant(ctx, "aging", "new generation", max_seq);
 	for (guint i = 0; o && i < o->entries->len; i++) {
 		const struct entry *e = g_ptr_array_index(o->entries, i);
 

@@ -4,6 +4,7 @@
  * conditions, throttling. Kernel: mm/vmscan.c do_try_to_free_pages(), shrink_node().
  */
 #include "sim/engine/observe.h"
+#include "sim/engine/timeline.h"
 
 #include <string.h>
 
@@ -115,10 +116,21 @@ static void writeback_feedback(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *
 		rs_throttle(ctx, nid, "congested");
 }
 
+static void end_shrink(struct rs_ctx *ctx, uint8_t nid, const struct rs_scan *sc, uint64_t before)
+{
+	if (sc->nr_reclaimed > before)
+		ctx->pgdat[nid].failures = 0;
+	reclaim_check(ctx);
+	span_end(ctx, "reclaimed", sc->nr_reclaimed - before);
+	if (TIMELINE(ctx))
+		timeline_counters(ctx, ctx->cur->now);
+}
+
 void shrink_node(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 {
 	uint64_t before = sc->nr_reclaimed;
 
+	span_begin(ctx, "reclaim", "shrink node");
 	memset(&sc->nr, 0, sizeof(sc->nr));
 	if (!sc->target_memcg && ctx->ops->shrink_root) {
 		struct plug plug;
@@ -128,9 +140,7 @@ void shrink_node(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		done = ctx->ops->shrink_root(ctx, nid, sc);
 		plug_finish(ctx, &plug);
 		if (done) {
-			if (sc->nr_reclaimed > before)
-				ctx->pgdat[nid].failures = 0;
-			reclaim_check(ctx);
+			end_shrink(ctx, nid, sc, before);
 			return;
 		}
 	}
@@ -138,9 +148,7 @@ void shrink_node(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		ctx->ops->prepare(ctx, nid, sc);
 	shrink_node_memcgs(ctx, nid, sc);
 	writeback_feedback(ctx, nid, sc);
-	if (sc->nr_reclaimed > before)
-		ctx->pgdat[nid].failures = 0;
-	reclaim_check(ctx);
+	end_shrink(ctx, nid, sc, before);
 }
 
 /* ---- all nodes ---- */
@@ -223,6 +231,10 @@ static uint64_t run(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 
 	if (OBSERVED(ctx))
 		trace_reclaim_begin(ctx, sc);
+	span_begin(ctx, "reclaim",
+		   sc->proactive	? "proactive reclaim"
+		   : sc->cgroup_reclaim ? "memcg reclaim"
+					: "direct reclaim");
 	t->memalloc = true;
 	freed = do_try_to_free_pages(ctx, nid, sc);
 	t->memalloc = was;
@@ -230,6 +242,7 @@ static uint64_t run(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc)
 		trace_reclaim_end(ctx, sc, freed);
 	t->reclaim_ns += t->now - from;
 	ctx->reclaim_ns += t->now - from;
+	span_end(ctx, "reclaimed", freed);
 	if (!sc->proactive)
 		note_latency(ctx,
 			     sc->cgroup_reclaim ? RS_LATENCY_MEMCG_RECLAIM

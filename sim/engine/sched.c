@@ -9,6 +9,7 @@
  * Differs: no priorities and no migration cost; a time slice is a setting.
  */
 #include "sim/engine/psi.h"
+#include "sim/engine/timeline.h"
 
 #include <stdarg.h>
 
@@ -58,6 +59,8 @@ static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t whe
 	if (cpu->last_user != t)
 		from += ctx->cfg.cost[RS_COST_CONTEXT_SWITCH];
 	t->wait_ns[WAIT_CPU] += from - t->ready_at;
+	if (TIMELINE(ctx))
+		timeline_wait(ctx, t, WAIT_CPU, "run queue", t->ready_at, from);
 	t->now = from;
 	t->state = TASK_RUNNING;
 	t->cpu = cpu - ctx->cpus;
@@ -74,15 +77,25 @@ static void run_on(struct rs_ctx *ctx, struct cpu *cpu, struct task *t, ns_t whe
 		ctx->ops->mm_switch(ctx, &t->mm->pub);
 }
 
+/* Its time on the CPU ends now. */
+static void account_run(struct rs_ctx *ctx, struct cpu *cpu, struct task *t)
+{
+	if (TIMELINE(ctx)) {
+		timeline_ran(ctx, t);
+		timeline_counters(ctx, t->now);
+	}
+	t->run_ns += t->now - t->started_at;
+	cpu->busy_ns += t->now - t->started_at;
+	cpu->free_at = t->now;
+	cpu->cur = NULL;
+}
+
 static void release_cpu(struct rs_ctx *ctx, struct task *t)
 {
 	struct cpu *cpu = &ctx->cpus[t->cpu];
 	struct task *next;
 
-	t->run_ns += t->now - t->started_at;
-	cpu->busy_ns += t->now - t->started_at;
-	cpu->free_at = t->now;
-	cpu->cur = NULL;
+	account_run(ctx, cpu, t);
 	psi_task_change(ctx, t, t->now);
 	next = g_queue_pop_head(&ctx->ready);
 	if (next)
@@ -109,10 +122,7 @@ static struct cpu *stop_spinning(struct rs_ctx *ctx, struct task *t, ns_t when)
 	t->now = t->wait_from = MAX(t->now, when);
 	t->spin_ns += t->now - t->spin_from;
 	t->state = TASK_WAITING;
-	t->run_ns += t->now - t->started_at;
-	cpu->busy_ns += t->now - t->started_at;
-	cpu->free_at = t->now;
-	cpu->cur = NULL;
+	account_run(ctx, cpu, t);
 	psi_task_change(ctx, t, t->now);
 	return cpu;
 }
@@ -193,6 +203,8 @@ void task_wait(struct rs_ctx *ctx, enum wait_kind kind, const char *what)
 	t->wait_kind = kind;
 	park(ctx, TASK_WAITING, what);
 	t->wait_ns[kind] += t->ready_at - from;
+	if (TIMELINE(ctx))
+		timeline_wait(ctx, t, kind, what, from, t->ready_at);
 }
 
 static void spun_enough(struct rs_ctx *ctx, void *arg, uint64_t value)
@@ -235,9 +247,16 @@ bool task_spin(struct rs_ctx *ctx, enum wait_kind kind, const char *what, struct
 	event_add(ctx, t->now + SPIN_MAX_NS, spun_enough, t, ++t->nr_spins);
 	task_yield(t);
 	t->waiting_for = NULL;
-	if (!t->wait_from)
+	if (!t->wait_from) {
+		if (TIMELINE(ctx))
+			timeline_spin(ctx, what, t->spin_from, t->now);
 		return true;
+	}
 	t->wait_ns[kind] += t->ready_at - t->wait_from;
+	if (TIMELINE(ctx)) {
+		timeline_spin(ctx, what, t->spin_from, t->wait_from);
+		timeline_wait(ctx, t, kind, what, t->wait_from, t->ready_at);
+	}
 	return false;
 }
 
@@ -263,6 +282,8 @@ void task_exit(struct rs_ctx *ctx)
 {
 	struct task *t = ctx->cur;
 
+	if (TIMELINE(ctx))
+		timeline_close(ctx, t);
 	t->state = TASK_DEAD;
 	t->end_at = t->now;
 	if (t->class == CLASS_APP)

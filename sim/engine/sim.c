@@ -4,6 +4,7 @@
  */
 #include "sim/engine/observe.h"
 #include "sim/engine/psi.h"
+#include "sim/engine/timeline.h"
 
 #include <string.h>
 
@@ -259,6 +260,8 @@ bool rs_sim_finish(struct rs_sim *sim, const struct rs_trace *trace, struct rs_r
 		return false;
 	flush_stats_reader(ctx);
 	take_snapshot(ctx, "end");
+	if (TIMELINE(ctx))
+		timeline_finish(ctx);
 	finish_result(ctx);
 	*ret = g_steal_pointer(&ctx->result);
 	return true;
@@ -303,6 +306,7 @@ void rs_sim_free(struct rs_sim *sim)
 		task_free(ctx->tasks[i]);
 	free_locks(ctx);
 	psi_free(ctx);
+	timeline_free(ctx);
 	release_array(ctx->numa_stamp, ctx->m.nr_frames, sizeof(*ctx->numa_stamp));
 	release_array(ctx->folio_priv, ctx->m.nr_frames, ctx->ops ? ctx->ops->folio_size : 0);
 	if (ctx->m.cfg)

@@ -4,7 +4,7 @@
  * Kernel: fs/fs-writeback.c, mm/page-writeback.c balance_dirty_pages(). Differs: a writer above
  * the limit waits for the flusher in steps of up to HZ/5 instead of by its rate estimate.
  */
-#include "sim/engine/engine.h"
+#include "sim/engine/timeline.h"
 
 #define REQUEST_PAGES 256u
 #define MAX_PAUSE_NS 200000000u
@@ -112,6 +112,7 @@ void wakeup_flusher(struct rs_ctx *ctx)
 
 static void write_files(struct rs_ctx *ctx, bool all, ns_t older_than)
 {
+	span_begin(ctx, "writeback", "write back");
 	for (uint32_t id = 0; id < ctx->m.nr_files; id++) {
 		const struct file *f = &ctx->m.file[id];
 
@@ -119,6 +120,7 @@ static void write_files(struct rs_ctx *ctx, bool all, ns_t older_than)
 			writeback_file(ctx, id, UINT64_MAX);
 		task_checkpoint(ctx);
 	}
+	span_end(ctx, NULL, 0);
 }
 
 void flusher_main(struct task *t)

@@ -143,6 +143,38 @@ static void print_latencies(json_t *result, FILE *stream)
 	table_free(table);
 }
 
+/* Time under pressure so far, as a share of the run. */
+static void print_pressure(json_t *result, double elapsed_ns, FILE *stream)
+{
+	static const char *const names[] = { "memory", "io", "cpu" };
+	static const char *const kinds[] = { "some", "full" };
+	json_t *psi = json_object_get(result, "psi");
+	struct table *table = table_new(5);
+
+	table_add(table, g_strdup("pressure (ms)"));
+	for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++) {
+		table_add(table, g_strdup(kinds[k]));
+		table_add(table, g_strdup("%"));
+	}
+	for (unsigned r = 0; r < G_N_ELEMENTS(names); r++) {
+		json_t *row = r ? json_object_get(psi, names[r]) : psi;
+
+		table_add(table, g_strdup(names[r]));
+		for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++) {
+			double us = json_number_value(
+				json_object_get(json_object_get(row, kinds[k]), "total"));
+
+			table_add(table, g_strdup_printf("%.3f", us / 1e3));
+			table_add(table,
+				  g_strdup_printf("%.1f",
+						  elapsed_ns > 0 ? us * 1e5 / elapsed_ns : 0));
+		}
+	}
+	fputc('\n', stream);
+	table_print(table, TABLE_TEXT, stream);
+	table_free(table);
+}
+
 static bool print_text(json_t *result, const char *trace, FILE *stream, GError **error)
 {
 	GPtrArray *names = metric_select(&result, 1, counters ? counters : "all", error);
@@ -163,6 +195,7 @@ static bool print_text(json_t *result, const char *trace, FILE *stream, GError *
 	if (json_object_get(result, "oom"))
 		fprintf(stream, "OOM kill          %s\n",
 			json_string_value(json_object_get(result, "oom")));
+	print_pressure(result, elapsed.value, stream);
 	print_latencies(result, stream);
 	print_costs(result, stream);
 	return true;

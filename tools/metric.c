@@ -199,6 +199,16 @@ static const struct group {
 	  { "pgdemote_*", "pgpromote_*", "numa_*" } },
 	{ "policy", "policy     the policies' own counters (sim_*)", { "sim_*" } },
 	{ "vma", "vma        vma_lock_*", { "vma_lock_*" } },
+	{ "psi",
+	  "psi        time under pressure of the machine: memory, I/O, CPUs",
+	  { "psi.some.total", "psi.full.total", "psi.io.some.total", "psi.io.full.total",
+	    "psi.cpu.some.total" } },
+	{ "latency",
+	  "latency    99 % of faults, calls, waits and reclaim are not longer",
+	  { "latency.fault_minor.p99_ns", "latency.fault_major.p99_ns", "latency.read.p99_ns",
+	    "latency.page_wait.p99_ns", "latency.alloc_stall.p99_ns",
+	    "latency.direct_reclaim.p99_ns", "latency.memcg_reclaim.p99_ns",
+	    "latency.mmap_lock.p99_ns", "latency.vma_lock.p99_ns", "latency.lru_lock.p99_ns" } },
 	{ "all", "all        everything in /proc/vmstat, and sim_*", { "*" } },
 };
 
@@ -303,6 +313,8 @@ const char *metric_unit(const char *name)
 	if (g_str_has_suffix(name, "_ns") ||
 	    (g_str_has_prefix(name, "cost.") && !g_str_has_suffix(name, ".calls")))
 		return "ns";
+	if (g_str_has_prefix(name, "psi.") && g_str_has_suffix(name, ".total"))
+		return "us";
 	if (!strcmp(name, "steal/scan"))
 		return "%";
 	if (g_str_has_prefix(name, "pgpgin") || g_str_has_prefix(name, "pgpgout"))

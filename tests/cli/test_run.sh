@@ -42,6 +42,38 @@ timeout 60 "$reclaimsim" run small.trace --policy classic --machine config.json 
 	--set vm.swappiness=20 --json >b.json
 cmp -s a.json b.json || fail "--show-config does not reproduce the run"
 
+# --- pressure and latencies ---
+{
+	echo "region heap anon 6000"
+	for pass in 1 2 3; do seq -f 's heap %g 100' 0 100 5900; done
+} >loop.trace
+limit="--policy mglru --set memory.max=4000p --set swap=nvme --set disk=nvme"
+timeout 60 "$reclaimsim" run loop.trace $limit >text || fail "run $limit"
+grep -qE '^memory +[0-9]+\.[0-9]+ +[0-9.]+ ' text || fail "no pressure in the text: $(cat text)"
+grep -qE '^fault_major +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9,]+$' text || fail "no latencies in the text"
+timeout 60 "$reclaimsim" run loop.trace $limit --json -o a.json
+timeout 60 "$reclaimsim" run loop.trace $limit --set sample_ns=20000000 --json -o b.json
+/usr/bin/python3 - <<'EOF' || fail "pressure or latencies do not fit the rest of the result"
+import json
+a, b = json.load(open("a.json")), json.load(open("b.json"))
+end = a["snapshots"][-1]
+assert a["psi"] == end["psi"] and end["psi"]["io"]["some"]["total"] > 0
+threads = a["time"]["per_thread"]
+assert end["memcg_psi"]["io"]["some"]["total"] == sum(t["io_wait_ns"] for t in threads) // 1000
+assert end["memcg_psi"]["some"]["total"] >= sum(t["reclaim_ns"] for t in threads) // 1000 > 0
+for name, row in a["latency"].items():
+    assert sum(n for _, _, n in row["buckets"]) == row["count"], name
+    assert row["min_ns"] <= row["p50_ns"] <= row["p90_ns"] <= row["p99_ns"] <= row["p999_ns"] <= row["max_ns"]
+assert a["latency"]["fault_major"]["count"] <= end["vmstat_delta"]["pgmajfault"]
+# Samples only look; their pressure grows up to that of the end.
+assert b["snapshots"] == a["snapshots"] and b["latency"] == a["latency"]
+totals = [s["psi"]["io"]["some"]["total"] for s in b["samples"]]
+assert len(totals) > 3 and totals == sorted(totals) and 0 < totals[-1] <= end["psi"]["io"]["some"]["total"]
+assert [s["accesses"] for s in b["samples"]] == sorted(s["accesses"] for s in b["samples"])
+EOF
+expect 0 "psi.io.some.total" "$reclaimsim" run loop.trace $limit -c psi
+expect 0 "latency.fault_major.p99_ns" "$reclaimsim" compare loop.trace -p classic $limit -c latency
+
 # --- compare ---
 timeout 60 "$reclaimsim" compare small.trace -p classic -p mglru -p opt -m 100p >table ||
 	fail "compare: exit $?"

@@ -16,6 +16,8 @@
  */
 #include "sim/engine/psi.h"
 
+#include <string.h>
+
 #define FSHIFT 11
 #define FIXED_1 (1u << FSHIFT)
 
@@ -290,9 +292,13 @@ void psi_memstall_leave(struct rs_ctx *ctx, bool was_inside)
 void psi_read(struct rs_ctx *ctx, uint16_t memcg, enum psi_reader reader, ns_t now,
 	      struct rs_psi_stat *out)
 {
-	struct psi_group *g = psi_group(ctx, memcg, now);
-	struct psi_avgs *avgs = &g->avgs, copy;
+	struct psi_group *g = ctx->psi[memcg];
+	struct psi_avgs *avgs, copy;
 
+	memset(out, 0, RS_NR_PSI * sizeof(*out));
+	if (!g)
+		return; /* nobody has run in it */
+	avgs = &g->avgs;
 	catch_up(ctx, g, now);
 	if (reader == PSI_SAMPLES) {
 		copy = *avgs;

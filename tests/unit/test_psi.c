@@ -292,6 +292,47 @@ static void one_thread_waits_what_its_group_is_stalled(void **state)
 	}
 }
 
+/* kswapd's runs are stalls of the machine and of no group. */
+static void kswapd_puts_pressure_on_the_machine_alone(void **state)
+{
+	static const char *const settings[] = { "memory.low", "1M",	    "node0.memory",
+						"96M",	      "memory.max", "max",
+						"swap",	      "nvme",	    "cpus",
+						"1",	      NULL };
+	struct rig *r = rig_new("6.12", "classic", settings);
+	struct rs_psi_stat machine[RS_NR_PSI], group[RS_NR_PSI];
+	const struct task *kswapd = r->ctx->kswapd[0], *t;
+
+	rig_map_anon(r, 1, 30000);
+	for (unsigned i = 0; i < 2; i++)
+		rig_store(r, 1, 0, 26000);
+	t = rig_task(r);
+	psi_read(r->ctx, 0, PSI_MARKS, t->now, machine);
+	psi_read(r->ctx, r->memcg, PSI_MARKS, t->now, group);
+	assert_int_not_equal(r->memcg, 0);
+	assert_true(kswapd->reclaim_ns > t->reclaim_ns);
+	assert_true(machine[RS_PSI_MEMORY].some_total >= kswapd->reclaim_ns);
+	assert_true(group[RS_PSI_MEMORY].some_total <
+		    t->reclaim_ns + t->wait_ns[WAIT_IO] + r->ctx->activity_ns[RS_COST_SUBMIT_IO]);
+	assert_true(group[RS_PSI_MEMORY].some_total < machine[RS_PSI_MEMORY].some_total);
+	rig_free(r);
+}
+
+static void a_group_in_which_nobody_has_run_has_no_pressure(void **state)
+{
+	struct rig *r = two_cpus();
+	struct rs_psi_stat out[RS_NR_PSI];
+	GError *error = NULL;
+	uint16_t idle = memcg_create(&r->ctx->m, "/idle", &error);
+
+	psi_read(r->ctx, idle, PSI_MARKS, 100 * S, out);
+	for (unsigned i = 0; i < RS_NR_PSI; i++) {
+		assert_int_equal(out[i].some_total, 0);
+		assert_int_equal(out[i].some_avg[0], 0);
+	}
+	rig_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +350,8 @@ int main(void)
 		cmocka_unit_test(a_task_that_moves_to_another_group_stalls_there_from_then_on),
 		cmocka_unit_test(averages_follow_every_two_seconds),
 		cmocka_unit_test(samples_do_not_change_what_marks_read),
+		cmocka_unit_test(kswapd_puts_pressure_on_the_machine_alone),
+		cmocka_unit_test(a_group_in_which_nobody_has_run_has_no_pressure),
 		cmocka_unit_test(one_thread_waits_what_its_group_is_stalled),
 	};
 

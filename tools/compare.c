@@ -94,6 +94,27 @@ static struct row *add_time_row(struct comparison *c, const char *name, const ch
 	return row;
 }
 
+/* Who waits for what: time under pressure, and how long the slowest faults take. */
+static void add_stall_rows(struct comparison *c)
+{
+	static const struct {
+		const char *name, *label;
+		double scale;
+	} stalls[] = {
+		{ "psi.some.total", "memory PSI some (ms)", 1e3 },
+		{ "psi.full.total", "memory PSI full (ms)", 1e3 },
+		{ "psi.io.some.total", "I/O PSI some (ms)", 1e3 },
+		{ "latency.fault_major.p99_ns", "major fault p99 (us)", 1e3 },
+	};
+
+	for (unsigned i = 0; i < G_N_ELEMENTS(stalls); i++) {
+		struct row *row = add_time_row(c, stalls[i].name, stalls[i].label);
+
+		if (row)
+			row->scale = stalls[i].scale;
+	}
+}
+
 static void add_cost_rows(struct comparison *c)
 {
 	static const struct {
@@ -232,6 +253,7 @@ struct comparison *comparison_new(unsigned nr_columns, unsigned nr_seeds, char *
 		if (time)
 			time->gap_before = true;
 		add_time_row(c, "reclaim_cpu_ns", "reclaim CPU time (ms)");
+		add_stall_rows(c);
 		add_cost_rows(c);
 	}
 	for (guint r = 0; r < c->rows->len; r++)

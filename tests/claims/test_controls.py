@@ -74,6 +74,23 @@ class Controls(unittest.TestCase):
         for kernel in "6.1", "6.12":
             self.differs("gap-short.json", "hitshield", kernel, "16000p")
 
+    def lives(self, kernel):
+        """What happens to the pages of a set that rests: times spared, times activated."""
+        with tempfile.NamedTemporaryFile() as file:
+            done = subprocess.run(
+                [PROGRAM, "run", os.path.join(SPECS, "rest-4000.json"), "--policy", "hitshield", "--kernel", kernel,
+                 "--memory", "8000p", "--set", "swap=null", "--set", "vm.page-cluster=0", "--watch",
+                 "app.h:0-2399", "-o", file.name], check=True, stdout=subprocess.PIPE)
+        told = done.stdout.decode()
+        return told.count(" moved on from ") - told.count(" protected: "), told.count(" activated from a batch")
+
+    def test_hitshield_spares_fewer_on_6_12_where_look_around_activates(self):
+        """An activation is an add, which sets the counter to 1."""
+        spared, activated = self.lives("6.1")
+        spared_6_12, activated_6_12 = self.lives("6.12")
+        self.assertGreater(activated_6_12, 5 * activated)
+        self.assertLess(2 * spared_6_12, spared)
+
     def test_hitshield_is_idle_when_no_folio_is_updated_four_times(self):
         for kernel in "6.1", "6.12":
             self.same(ONCE, "hitshield", kernel, "4000p")

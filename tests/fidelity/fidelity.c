@@ -28,7 +28,7 @@ static const GOptionEntry entries[] = {
 	  "DIR" },
 	{ "machine", 0, 0, G_OPTION_ARG_FILENAME, &opt.machine, "machine file for every run",
 	  "FILE" },
-	{ "rule", 0, 0, G_OPTION_ARG_STRING, &opt.rule, "main (default), strict, variant or own",
+	{ "rule", 0, 0, G_OPTION_ARG_STRING, &opt.rule, "main (default), strict, variant, own or patch",
 	  "RULE" },
 	{ "variant", 0, 0, G_OPTION_ARG_STRING_ARRAY, &opt.variants,
 	  "base (default), global, zram, mglru1, ...; \"all\"; may be repeated", "V" },

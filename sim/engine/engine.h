@@ -51,7 +51,6 @@ struct segment {
 	const struct rs_record *records;
 	uint32_t pos, n, sub; /* sub: pages of records[pos] already done */
 	const struct rs_map *maps;
-	uint32_t nr_maps;
 	uint64_t line;
 	struct rs_record *owned; /* copies, freed with the segment */
 	struct rs_map *owned_maps;

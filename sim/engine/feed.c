@@ -116,7 +116,6 @@ static void push_segment(struct rs_ctx *ctx, const struct rs_batch *b, uint32_t 
 	s->records = b->records + from;
 	s->n = to - from;
 	s->maps = b->maps;
-	s->nr_maps = b->nr_maps;
 	s->line = b->line + from;
 	g_queue_push_tail(&t->segments, s);
 	task_feed(ctx, t);
@@ -184,6 +183,28 @@ static bool distribute(struct rs_ctx *ctx, const struct rs_batch *b)
 	return true;
 }
 
+/* Copies of the records that have not run, and of the maps that they mean, numbered anew. */
+static void own_rest(struct segment *s)
+{
+	GArray *maps = g_array_new(FALSE, FALSE, sizeof(struct rs_map));
+
+	s->line += s->pos;
+	s->n -= s->pos;
+	s->owned = g_memdup2(s->records + s->pos, s->n * sizeof(*s->records));
+	s->pos = 0;
+	for (uint32_t i = 0; i < s->n; i++) {
+		struct rs_record *r = &s->owned[i];
+
+		if (r->op != RS_OP_MMAP)
+			continue;
+		g_array_append_val(maps, s->maps[r->value]);
+		r->value = maps->len - 1;
+	}
+	s->owned_maps = (struct rs_map *)g_array_free(maps, FALSE);
+	s->records = s->owned;
+	s->maps = s->owned_maps;
+}
+
 /* The batch is about to go: keep what has not run yet. */
 static bool keep_rest(struct rs_ctx *ctx)
 {
@@ -197,16 +218,8 @@ static bool keep_rest(struct rs_ctx *ctx)
 			struct segment *s = l->data;
 
 			kept += s->n - s->pos;
-			if (s->owned)
-				continue;
-			s->owned = g_memdup2(s->records + s->pos,
-					     (s->n - s->pos) * sizeof(*s->records));
-			s->owned_maps = g_memdup2(s->maps, s->nr_maps * sizeof(*s->maps));
-			s->records = s->owned;
-			s->maps = s->owned_maps;
-			s->line += s->pos;
-			s->n -= s->pos;
-			s->pos = 0;
+			if (!s->owned)
+				own_rest(s);
 		}
 	}
 	if (kept <= MAX_QUEUED)

@@ -72,8 +72,9 @@ struct rs_config {
 	bool demotion_enabled;
 
 	enum rs_device_kind swap, disk;
-	uint64_t swap_size;    /* bytes */
-	uint32_t swap_cluster; /* slots: 512 with THP swap, 256 without */
+	uint64_t swap_size;	     /* bytes */
+	uint32_t swap_cluster;	     /* slots: 512 with THP swap, 256 without */
+	uint32_t swap_used_clusters; /* taken and given back before the trace */
 	enum rs_zram_algorithm zram_algorithm;
 	/* -1: by kind */
 	int64_t swap_channels, swap_read_ns, swap_write_ns, swap_bandwidth;

@@ -44,6 +44,19 @@ static pfn_t swapin_bypass(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma
 	return pfn;
 }
 
+/*
+ * A store by the only user frees the slot. From 7.2 on the test comes after the page was mapped,
+ * and a page mapped writable by its exclusive marker counts as loaded by then: it keeps its slot
+ * and is written to it again. Kernel: should_try_to_free_swap(), the end of do_swap_page().
+ */
+static bool store_frees_slot(const struct rs_ctx *ctx, const struct rs_vma *vma, uint32_t old,
+			     bool write)
+{
+	bool mapped_writable = (old & PTE_SWP_EXCLUSIVE) && (vma->flags & VM_WRITE);
+
+	return write && !(ctx->m.kernel >= RS_KERNEL_7_2 && mapped_writable);
+}
+
 /* Kernel: should_try_to_free_swap(). */
 static bool should_free_swap(struct rs_ctx *ctx, const struct rs_vma *vma, pfn_t pfn, bool write)
 {
@@ -85,7 +98,7 @@ static void install(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma, uint6
 
 	swap_put(&ctx->m, pte_slot(old));
 	mm->nr_swap_ptes--;
-	if (should_free_swap(ctx, vma, pfn, write))
+	if (should_free_swap(ctx, vma, pfn, store_frees_slot(ctx, vma, old, write)))
 		folio_free_swap(ctx, pfn);
 	exclusive = (old & PTE_SWP_EXCLUSIVE) ||
 		    (!(f->flags & PG_swapcache) && !f->mapcount && !f->refs);

@@ -114,5 +114,6 @@ void machine_clear(struct machine *m)
 	release_array(m->swap.slot, m->swap.nr_slots, sizeof(*m->swap.slot));
 	release_array(m->swap.slot_of, m->nr_frames, sizeof(*m->swap.slot_of));
 	g_free(m->swap.cluster_free);
+	g_free(m->swap.cluster_link);
 	memset(m, 0, sizeof(*m));
 }

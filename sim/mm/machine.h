@@ -175,15 +175,30 @@ struct swap_slot {
 	bool used;	/* taken by a PTE, the cache or a CPU's slot cache */
 };
 #define SLOTS_CACHE 64u
+/* Kernel (7.2): enum swap_cluster_flags; a CPU may use those up to SWAP_CLUSTER_FRAG. */
+enum swap_cluster_list {
+	SWAP_CLUSTER_FREE,
+	SWAP_CLUSTER_NONFULL, /* slots came back since it was last used */
+	SWAP_CLUSTER_FRAG,    /* in use, or left with holes */
+	SWAP_CLUSTER_FULL,
+	SWAP_CLUSTER_LISTS,
+	SWAP_CLUSTER_OFF_LIST
+};
+#define SWAP_NO_CLUSTER UINT32_MAX
+struct swap_cluster {
+	uint32_t prev, next;
+	enum swap_cluster_list list;
+};
 struct swap_area {
 	struct swap_slot *slot; /* index 0 unused, as on disk */
 	uint32_t nr_slots, nr_free;
 	uint32_t *slot_of;		     /* by pfn: slot of a folio in the swap cache */
 	uint32_t cluster_size;		     /* slots, a power of two */
 	uint32_t *cluster_free;		     /* free slots in each cluster */
+	struct swap_cluster *cluster_link;   /* their lists (7.2), else NULL */
 	uint32_t nr_clusters, cluster, next; /* the CPU's current cluster and where to go on */
 	uint32_t position;		     /* of that cluster in the order they are taken */
-	uint32_t nr_ret, ret[SLOTS_CACHE];   /* given back, not yet free (before 7.2) */
+	uint32_t nr_ret, ret[SLOTS_CACHE];   /* given back, not yet free (before 6.14) */
 };
 
 struct machine {
@@ -381,6 +396,11 @@ bool machine_define_file(struct machine *, uint32_t id, uint64_t pages, bool on_
 
 /* swap.c */
 bool swap_init(struct machine *);
+/* swap_cluster.c */
+void swap_clusters_init(struct swap_area *, uint32_t nr_used);
+uint32_t swap_clusters_take(struct swap_area *); /* 0: full */
+void swap_clusters_freed(struct swap_area *, uint32_t slot);
+
 uint32_t swap_take_slot(struct machine *); /* 0: full. The next one of the CPU's cluster */
 void swap_release_slot(struct machine *, uint32_t slot);
 void swap_cache_add(struct machine *, pfn_t, uint32_t slot);

@@ -26,6 +26,9 @@ bool swap_init(struct machine *m)
 	s->cluster_free[0]--; /* slot 0 is the header */
 	s->next =
 		MIN(s->cluster_size, s->nr_slots); /* cluster 0 holds the header: not a free one */
+	if (m->kernel >= RS_KERNEL_7_2)
+		swap_clusters_init(s, m->cfg->swap_used_clusters);
+	s->position = m->cfg->swap_used_clusters;
 	return s->slot && s->slot_of;
 }
 
@@ -70,6 +73,8 @@ uint32_t swap_take_slot(struct machine *m)
 
 	if (!s->nr_free)
 		return 0;
+	if (s->cluster_link)
+		return swap_clusters_take(s);
 	for (;;) {
 		uint32_t end = MIN((s->cluster + 1) * s->cluster_size, s->nr_slots);
 
@@ -93,15 +98,17 @@ static void release_now(struct machine *m, uint32_t slot)
 	s->slot[slot] = (struct swap_slot){ 0 };
 	s->nr_free++;
 	s->cluster_free[slot / s->cluster_size]++;
+	if (s->cluster_link)
+		swap_clusters_freed(s, slot);
 }
 
-/* Freed slots are given back 64 at a time. Kernel: mm/swap_slots.c free_swap_slot(), until 7.2. */
+/* Freed slots are given back 64 at a time. Kernel: mm/swap_slots.c free_swap_slot(), until 6.14. */
 void swap_release_slot(struct machine *m, uint32_t slot)
 {
 	struct swap_area *s = &m->swap;
 
 	g_assert(s->slot[slot].used && !s->slot[slot].count && !s->slot[slot].cached);
-	if (m->kernel >= RS_KERNEL_7_2) {
+	if (m->kernel >= RS_KERNEL_6_14) {
 		release_now(m, slot);
 		return;
 	}

@@ -167,6 +167,8 @@ static const struct setting table[] = {
 	  "bytes a second; auto: by kind", .automatic = true),
 	S("swap.cluster", MACHINE(swap_cluster), SET_U32, 512, 64, 4096,
 	  "slots of a swap cluster: 512 in kernels with THP swap, 256 without"),
+	S("swap.used_clusters", MACHINE(swap_used_clusters), SET_U32, 0, 0, 1 << 20,
+	  "clusters taken and given back before the trace: free ones are taken from behind them"),
 	S("mm.mmap_base_offset", MACHINE(mmap_base_offset), SET_INT, 0, 0, 1 << 20,
 	  "pages that are mapped above the trace's regions before it starts"),
 	S("zram.algorithm", MACHINE(zram_algorithm), SET_ENUM, ZRAM_LZO_RLE, 0, 0,

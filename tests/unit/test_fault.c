@@ -167,11 +167,33 @@ static struct rig *swapped(const char *kernel, const char *swap)
 	return r;
 }
 
+/* From 7.2 on the test for it comes when the page is mapped writable already. */
+static void a_store_keeps_the_slot_of_an_exclusive_page_in_7_2(void **state)
+{
+	struct rig *r = swapped("7.2", "null");
+	uint32_t slot = pte_slot(*rig_pte(r, ANON, 0));
+	pfn_t pfn;
+
+	rig_store(r, ANON, 0, 1);
+	pfn = rig_page(r, ANON, 0);
+	assert_int_equal(bits(r, ANON, 0), WRITTEN);
+	assert_true(rig_folio(r, pfn)->flags & PG_swapcache);
+	assert_int_equal(r->ctx->m.memcg[r->memcg].swap_usage, 64);
+	/* Written again, to the same slot. */
+	rig_madvise(r, ANON, RS_ADV_PAGEOUT, 0, 1);
+	rig_drain(r);
+	rig_madvise(r, ANON, RS_ADV_PAGEOUT, 0, 1);
+	assert_int_equal(rig_vmstat(r, RS_PSWPOUT), 65);
+	assert_int_equal(r->ctx->m.swap.slot[slot].count, 1);
+	rig_check(r);
+	rig_free(r);
+}
+
 static void a_store_frees_the_slot_and_dirties_the_page(void **state)
 {
-	static const char *const kernel[] = { "6.1", "6.12" };
+	static const char *const kernel[] = { "6.1", "6.12", "6.14" };
 
-	for (unsigned k = 0; k < 2; k++) {
+	for (unsigned k = 0; k < G_N_ELEMENTS(kernel); k++) {
 		struct rig *r = swapped(kernel[k], "null");
 		pfn_t pfn;
 
@@ -457,6 +479,7 @@ int main(void)
 		cmocka_unit_test(the_first_to_store_copies_and_the_last_reuses),
 		cmocka_unit_test(a_child_that_ends_leaves_the_parent_alone),
 		cmocka_unit_test(a_store_frees_the_slot_and_dirties_the_page),
+		cmocka_unit_test(a_store_keeps_the_slot_of_an_exclusive_page_in_7_2),
 		cmocka_unit_test(
 			a_load_keeps_the_slot_and_the_store_behind_it_costs_a_fault_in_6_1),
 		cmocka_unit_test(a_page_only_loaded_is_evicted_without_a_write),

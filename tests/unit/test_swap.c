@@ -88,6 +88,56 @@ static void slots_come_back_at_once_in_7_2(void **state)
 	bare_free(b);
 }
 
+/*
+ * 7.2: the cluster that holds the header is partly used from the start and comes first; then free
+ * ones in the order of their slots, the first behind those used before the trace.
+ */
+static void a_7_2_area_starts_in_the_header_s_cluster(void **state)
+{
+	struct bare *b = bare_new("7.2", SETTINGS("swap", "null", "swap.size", "8M", "swap.cluster",
+						  "256", "swap.used_clusters", "3"));
+	static const uint32_t order[] = { 0, 4, 5, 6, 7, 1, 2, 3 };
+
+	for (unsigned k = 0; k < G_N_ELEMENTS(order); k++)
+		for (uint32_t i = k ? 0 : 1; i < CLUSTER; i++)
+			assert_int_equal(swap_take_slot(&b->m), order[k] * CLUSTER + i);
+	assert_int_equal(swap_take_slot(&b->m), 0);
+	bare_free(b);
+}
+
+/* 7.2: a cluster that got slots back goes before a free one, but the CPU finishes its own first. */
+static void given_back_slots_go_before_free_clusters_in_7_2(void **state)
+{
+	struct bare *b = start("7.2", "8M");
+
+	for (uint32_t i = 1; i < 3 * CLUSTER - 1; i++)
+		swap_take_slot(&b->m);
+	swap_release_slot(&b->m, 30);
+	swap_release_slot(&b->m, 20);
+	assert_int_equal(swap_take_slot(&b->m), 3 * CLUSTER - 1);
+	assert_int_equal(swap_take_slot(&b->m), 20);
+	assert_int_equal(swap_take_slot(&b->m), 30);
+	assert_int_equal(swap_take_slot(&b->m), 3 * CLUSTER);
+	bare_free(b);
+}
+
+/* 7.2: what became free behind the CPU's place waits until it comes by the list. */
+static void a_7_2_cpu_does_not_look_back(void **state)
+{
+	struct bare *b = start("7.2", "4M"); /* four clusters */
+
+	for (uint32_t i = 1; i < 100; i++)
+		swap_take_slot(&b->m);
+	swap_release_slot(&b->m, 10);
+	for (uint32_t i = 100; i < CLUSTER; i++)
+		assert_int_equal(swap_take_slot(&b->m), i);
+	for (uint32_t i = CLUSTER; i < 4 * CLUSTER; i++)
+		assert_int_equal(swap_take_slot(&b->m), i);
+	assert_int_equal(swap_take_slot(&b->m), 10);
+	assert_int_equal(swap_take_slot(&b->m), 0);
+	bare_free(b);
+}
+
 static void the_cache_keeps_a_slot_and_a_pte_keeps_it_too(void **state)
 {
 	struct bare *b = start("7.2", "1M");
@@ -165,6 +215,9 @@ int main(void)
 		cmocka_unit_test(every_slot_is_taken_once_before_swap_is_full),
 		cmocka_unit_test(slots_come_back_when_64_others_have_gathered),
 		cmocka_unit_test(slots_come_back_at_once_in_7_2),
+		cmocka_unit_test(a_7_2_area_starts_in_the_header_s_cluster),
+		cmocka_unit_test(given_back_slots_go_before_free_clusters_in_7_2),
+		cmocka_unit_test(a_7_2_cpu_does_not_look_back),
 		cmocka_unit_test(the_cache_keeps_a_slot_and_a_pte_keeps_it_too),
 		cmocka_unit_test(swap_is_full_when_less_than_half_is_free),
 		cmocka_unit_test(a_group_is_full_at_half_its_limit),

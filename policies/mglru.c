@@ -5,6 +5,11 @@
  */
 #include "mglru.h"
 
+#define DIALECT_5_18                                                                               \
+	.refs = REFS_BOTH_FLAGS, .place = PLACE_OLDEST, .loop = LOOP_5_18,                         \
+	.protect_activates = true, .protect_counts_saturated = true, .culls_unevictable = true,    \
+	.sorts_lazyfree = true, .isolates_by_control = true
+
 #define DIALECT_6_1                                                                                \
 	.refs = REFS_BEHIND_WORKINGSET, .place = PLACE_SECOND_LAST, .page_tables = true,           \
 	.inc_min_moves = true, .protect_counts_saturated = true, .all_zones = true,                \
@@ -24,14 +29,7 @@
 
 static const struct mglru_dialect dialects[RS_NR_KERNELS] = {
 	/* The first posting: no page-table walks, no look-around, ageing by kswapd. */
-	[RS_KERNEL_5_18] = { .refs = REFS_BOTH_FLAGS,
-			     .place = PLACE_OLDEST,
-			     .loop = LOOP_5_18,
-			     .protect_activates = true,
-			     .protect_counts_saturated = true,
-			     .culls_unevictable = true,
-			     .sorts_lazyfree = true,
-			     .isolates_by_control = true },
+	[RS_KERNEL_5_18] = { DIALECT_5_18 },
 	[RS_KERNEL_6_1] = { DIALECT_6_1, .loop = LOOP_6_1, .protect_activates = true,
 			    .sorts_lazyfree = true, .isolates_by_control = true,
 			    .look_includes_target = true, .skips_small_mm = true },
@@ -54,6 +52,16 @@ static const struct mglru_dialect dialect_6_12_117 = {
 	.keeps_reclaim = true,
 };
 
+/*
+ * The first posting with the patch of the series that looks around: the target is one of its
+ * window, as in 6.1, and there is no walk that could batch promotions.
+ */
+static const struct mglru_dialect dialect_5_18_look = {
+	DIALECT_5_18,
+	.look_includes_target = true,
+	.keeps_young_target = true,
+};
+
 const struct mglru_dialect *mglru_dialect(enum rs_kernel kernel, bool sort_dirty)
 {
 	if (kernel == RS_KERNEL_6_12 && !sort_dirty)
@@ -61,13 +69,7 @@ const struct mglru_dialect *mglru_dialect(enum rs_kernel kernel, bool sort_dirty
 	return &dialects[kernel];
 }
 
-const struct rs_param mglru_params[] = {
-	{ "look_around", RS_PARAM_BOOL, offsetof(struct mglru_params, look_around), 1, 0, 1,
-	  "look at neighbouring PTEs when a folio about to be evicted is found young" },
-	{ "page_table_walks", RS_PARAM_BOOL, offsetof(struct mglru_params, page_table_walks), 1, 0,
-	  1, "walk page tables before a new generation; lru_gen.enabled bit 1 can forbid it, too" },
-	{ 0 },
-};
+const struct rs_param mglru_params[] = { MGLRU_PARAMS, { 0 } };
 
 /* For the init() of every policy built on the multi-gen LRU. */
 bool mglru_setup(struct rs_ctx *ctx, const struct mglru_hooks *hooks, GError **error)
@@ -85,8 +87,10 @@ bool mglru_setup(struct rs_ctx *ctx, const struct mglru_hooks *hooks, GError **e
 	m->hooks = hooks;
 	m->walks = (t->lru_gen_enabled & 2) && params->page_table_walks;
 	m->nonleaf_young = t->lru_gen_enabled & 4;
-	m->look_around =
-		m->d->page_tables && params->look_around && t->disabled != RS_MECH_LOOK_AROUND;
+	m->look_around = (params->look_around < 0 ? m->d->page_tables : params->look_around) &&
+			 t->disabled != RS_MECH_LOOK_AROUND;
+	if (m->look_around && t->kernel == RS_KERNEL_5_18)
+		m->d = &dialect_5_18_look;
 	return true;
 }
 

@@ -44,19 +44,21 @@
 /*
  * folio.priv:
  *
- *    31        16 15       8 7     5 4   3 2     0
- *   +------------+----------+-------+-----+-------+
- *   |   unused   | HitShield| unused| refs|gen + 1|
- *   +------------+----------+-------+-----+-------+
+ *    31     17   16  15       8 7     5 4   3 2     0
+ *   +---------+----+----------+-------+-----+-------+
+ *   | unused  |seen| HitShield| unused| refs|gen + 1|
+ *   +---------+----+----------+-------+-----+-------+
  *
  * gen + 1 is 0 while the folio is on no list. refs counts accesses through descriptors beyond those
- * that PG_referenced and PG_workingset stand for (the order differs by dialect).
+ * that PG_referenced and PG_workingset stand for (the order differs by dialect). seen: HitShield
+ * has met the folio before.
  */
 #define FOLIO_GEN_MASK 7u
 #define FOLIO_REFS_SHIFT 3
 #define FOLIO_REFS_MASK (3u << FOLIO_REFS_SHIFT)
 #define FOLIO_HIT_SHIFT 8
 #define FOLIO_HIT_MASK (0xffu << FOLIO_HIT_SHIFT)
+#define FOLIO_HIT_SEEN (1u << 16)
 _Static_assert(MAX_NR_GENS <= FOLIO_GEN_MASK, "gen + 1 fits its bits");
 
 /* Lists of a lruvec: [generation][type][zone], and one for what a scan sets aside. */
@@ -124,18 +126,20 @@ struct mglru_lruvec;
 
 /*
  * Hooks for experimental patches; each may be NULL. update_gen: the folio was promoted through page
- * tables (or would be, were it not isolated). sort_last: after all tests of the scan; true: moved.
- * first_use: does the first young PTE of a folio with neither reference mark promote?
+ * tables, from that generation (-1: would be, were it not isolated). sort_last: after all tests of
+ * the scan; true: moved. first_use: does the first young PTE of a folio with neither reference mark
+ * promote?
  */
 struct mglru_hooks {
 	void (*add)(struct rs_ctx *, pfn_t);
-	void (*update_gen)(struct rs_ctx *, pfn_t);
+	void (*update_gen)(struct rs_ctx *, pfn_t, int from);
 	bool (*sort_last)(struct rs_ctx *, struct rs_lruvec *, pfn_t);
 	bool (*first_use)(struct rs_ctx *, pfn_t, uint32_t vm_flags);
 };
 
 struct mglru_params {
-	int64_t look_around, page_table_walks;
+	int64_t look_around; /* 0, 1; -1: as the kernel has it */
+	int64_t page_table_walks;
 };
 
 /* Sizes of promotions that are not yet in the lruvec. Kernel: struct lru_gen_mm_walk. */
@@ -395,11 +399,28 @@ void mglru_lruvec_init(struct rs_ctx *, struct rs_lruvec *);
 unsigned mglru_rows(struct rs_ctx *, struct rs_lruvec *, unsigned max, struct rs_lru_gen_row *);
 bool mglru_check(struct rs_ctx *, struct rs_lruvec *, GString *why);
 extern const struct rs_param mglru_params[];
+/* For the tables of policies that have more; their structs begin with struct mglru_params. */
+#define MGLRU_PARAMS                                                                               \
+	{ "look_around",                                                                           \
+	  RS_PARAM_INT,                                                                            \
+	  offsetof(struct mglru_params, look_around),                                              \
+	  -1,                                                                                      \
+	  -1,                                                                                      \
+	  1,                                                                                       \
+	  "look at neighbouring PTEs when a folio about to be evicted is found young; -1: as the " \
+	  "kernel does, all but 5.18" },                                                           \
+	{                                                                                          \
+		"page_table_walks", RS_PARAM_BOOL,                                                 \
+			offsetof(struct mglru_params, page_table_walks), 1, 0, 1,                  \
+			"walk page tables before a new generation; lru_gen.enabled bit 1 can "     \
+			"forbid it, too"                                                           \
+	}
 
 /* The operations that every policy built on the multi-gen LRU shares; init is its own. */
-#define MGLRU_OPS                                                                                  \
-	.abi = RS_POLICY_ABI, .size = sizeof(struct rs_policy_ops), .params = mglru_params,        \
-	.params_size = sizeof(struct mglru_params), .policy_size = sizeof(struct mglru),           \
+#define MGLRU_OPS MGLRU_OPS_WITH(mglru_params, struct mglru_params)
+#define MGLRU_OPS_WITH(table, type)                                                                \
+	.abi = RS_POLICY_ABI, .size = sizeof(struct rs_policy_ops), .params = (table),             \
+	.params_size = sizeof(type), .policy_size = sizeof(struct mglru),                          \
 	.lruvec_size = sizeof(struct mglru_lruvec), .mm_size = sizeof(struct mglru_mm),            \
 	.nr_lists = MGLRU_NR_LISTS, .is_lru_gen = true, .lruvec_init = mglru_lruvec_init,          \
 	.add = mglru_add, .del = mglru_del, .fault_add = mglru_fault_add,                          \

@@ -12,9 +12,9 @@ struct mglru_walk *mglru_scan_walk(const struct rs_scan *sc)
 }
 
 /*
- * kswapd has a walk of its node at all times, others once they have aged (memory.reclaim of 6.12
- * and newer at once). Look-around batches its promotions when there is one. storage lives until
- * mglru_scan_end(). Kernel: vmscan.c set_mm_walk().
+ * kswapd has a walk of its node at all times (not in 5.18), others once they have aged
+ * (memory.reclaim of 6.12 and newer at once). Look-around batches its promotions when there is one.
+ * storage lives until mglru_scan_end(). Kernel: vmscan.c set_mm_walk().
  */
 void mglru_scan_begin(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc,
 		      struct mglru_walk *storage)
@@ -24,7 +24,7 @@ void mglru_scan_begin(struct rs_ctx *ctx, uint8_t nid, struct rs_scan *sc,
 	memset(storage, 0, sizeof(*storage));
 	sc->priv[SCAN_WALK] = 0;
 	sc->priv[SCAN_WALK_STORAGE] = (uintptr_t)storage;
-	if (sc->kswapd)
+	if (sc->kswapd && m->d->page_tables)
 		sc->priv[SCAN_WALK] = (uintptr_t)&m->node[nid].kswapd_walk;
 	else if (sc->proactive && m->d->walk_for_proactive)
 		sc->priv[SCAN_WALK] = (uintptr_t)storage;

@@ -311,7 +311,7 @@ int mglru_update_gen(struct rs_ctx *ctx, pfn_t pfn, unsigned gen, uint32_t vm_fl
 			mglru_note_move(ctx, NULL, pfn, RS_NOTE_PROMOTED, old_gen, (int)gen);
 	}
 	if (m->hooks->update_gen)
-		m->hooks->update_gen(ctx, pfn);
+		m->hooks->update_gen(ctx, pfn, old_gen);
 	return old_gen;
 }
 

@@ -19,7 +19,7 @@ static struct {
 		*mutations;
 	char **variants, **settings;
 	char *trace, *kernel, *lru;
-	gint show, phases, jobs, timeout;
+	gint show, phases, boots, jobs, timeout;
 } opt = { .show = 30, .jobs = 2, .timeout = 60 };
 
 static const GOptionEntry entries[] = {
@@ -41,6 +41,8 @@ static const GOptionEntry entries[] = {
 	{ "show", 0, 0, G_OPTION_ARG_INT, &opt.show, "rows to print, worst first", "N" },
 	{ "phases", 0, 0, G_OPTION_ARG_INT, &opt.phases,
 	  "compare spreads instead, over N boots: flush phase, speed, address layout", "N" },
+	{ "boots", 0, 0, G_OPTION_ARG_INT, &opt.boots,
+	  "judge the mean over N boots: flush phase, address layout", "N" },
 	{ "table", 0, 0, G_OPTION_ARG_FILENAME, &opt.table, "write the Markdown table", "FILE" },
 	{ "check-table", 0, 0, G_OPTION_ARG_FILENAME, &opt.check_table,
 	  "compare that table with this one", "FILE" },
@@ -79,9 +81,10 @@ static bool parse(int *argc, char ***argv, GError **error)
 	else if (ok && !opt.binary && !opt.from)
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
 			    "give --binary or --from");
-	else if (ok && (opt.jobs < 1 || opt.timeout < 1 || opt.show < 0 || opt.phases < 0))
+	else if (ok && (opt.jobs < 1 || opt.timeout < 1 || opt.show < 0 || opt.phases < 0 ||
+			opt.boots < 0))
 		g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-			    "--jobs and --timeout start at 1, --show and --phases at 0");
+			    "--jobs and --timeout start at 1, --show, --phases and --boots at 0");
 	else
 		return ok;
 	return false;
@@ -121,7 +124,8 @@ static bool get_results(GPtrArray *cases, GError **error)
 		return simulate_phases(cases, &options, (unsigned)opt.phases, error);
 	if (opt.from)
 		return keep_read(cases, opt.from, error);
-	if (!simulate_all(cases, &options, error))
+	if (!(opt.boots ? simulate_boots(cases, &options, (unsigned)opt.boots, error)
+			: simulate_all(cases, &options, error)))
 		return false;
 	return !opt.save || keep_write(cases, opt.save, error);
 }

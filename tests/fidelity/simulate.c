@@ -186,8 +186,9 @@ bool simulate_all(GPtrArray *cases, const struct simulate_options *options, GErr
 	return ok;
 }
 
-bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
-		     GError **error)
+/* Fills case.phases with the results of nr boots; the speeds are taken in turn. */
+static bool run_boots(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
+		      const guint *slow, unsigned nr_slow, GError **error)
 {
 	struct batch batch = { .options = options,
 			       .jobs = g_ptr_array_new_with_free_func(job_free) };
@@ -197,7 +198,7 @@ bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, u
 		struct boot boot = {
 			.phase_ns = (gint64)FLUSH_PERIOD_NS * (i % nr) / nr,
 			.layout_pages = PTES_PER_TABLE * (i % nr) / nr,
-			.slow_percent = slow_percent[i % nr % G_N_ELEMENTS(slow_percent)],
+			.slow_percent = slow[i % nr % nr_slow],
 		};
 
 		add_job(&batch, cases->pdata[i / nr], boot);
@@ -214,4 +215,51 @@ bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, u
 	}
 	g_ptr_array_unref(batch.jobs);
 	return ok;
+}
+
+bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
+		     GError **error)
+{
+	return run_boots(cases, options, nr, slow_percent, G_N_ELEMENTS(slow_percent), error);
+}
+
+/* The first boot's snapshots with the means of all in them. */
+static GArray *mean_of(const GPtrArray *boots)
+{
+	GArray *mean = g_array_ref(boots->pdata[0]);
+
+	for (guint s = 0; s < mean->len; s++) {
+		struct obs_snapshot *to = &g_array_index(mean, struct obs_snapshot, s);
+
+		for (unsigned c = 0; c < obs_nr_counters; c++) {
+			int64_t sum = 0;
+
+			if (to->value[c] == OBS_ABSENT)
+				continue;
+			for (guint i = 0; i < boots->len; i++)
+				sum += g_array_index((GArray *)boots->pdata[i], struct obs_snapshot,
+						     s)
+					       .value[c];
+			to->value[c] = (sum + boots->len / 2) / boots->len;
+		}
+	}
+	return mean;
+}
+
+bool simulate_boots(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
+		    GError **error)
+{
+	static const guint usual_speed[] = { 100 };
+
+	if (!run_boots(cases, options, nr, usual_speed, 1, error))
+		return false;
+	for (guint i = 0; i < cases->len; i++) {
+		struct truth_case *c = cases->pdata[i];
+
+		if (!c->phases->len)
+			continue;
+		g_clear_pointer(&c->error, g_free);
+		c->sim = mean_of(c->phases);
+	}
+	return true;
 }

@@ -31,5 +31,11 @@ bool simulate_all(GPtrArray *cases, const struct simulate_options *options, GErr
  */
 bool simulate_phases(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
 		     GError **error);
+/*
+ * Fills case.sim with the mean over nr boots of one speed, as the kernel's value is the mean over
+ * its repeats. A boot whose trace did not end (an OOM kill, as the kernel's too) is left out.
+ */
+bool simulate_boots(GPtrArray *cases, const struct simulate_options *options, unsigned nr,
+		    GError **error);
 
 #endif

@@ -19,6 +19,8 @@ static const GOptionEntry options[] = {
 	  "counter to draw; bars take a list", "NAME" },
 	{ "axis", 'x', 0, G_OPTION_ARG_STRING, (void *)&plot_options.axis,
 	  "setting on the x axis of a curve (default memory.max)", "SETTING" },
+	{ "by", 0, 0, G_OPTION_ARG_STRING, (void *)&plot_options.by,
+	  "lines of their own for each value of the setting", "SETTING" },
 	{ "lru", 0, 0, G_OPTION_ARG_FILENAME, (void *)&plot_options.lru,
 	  "add the misses of an exact LRU on that trace to a curve", "TRACE" },
 	{ "title", 0, 0, G_OPTION_ARG_STRING, (void *)&plot_options.title, "text above", "TEXT" },
@@ -43,6 +45,7 @@ static const struct kind {
 	{ "generations", "sizes of MGLRU's generations over time", plot_generations, NULL },
 	{ "tiers", "what comes back of MGLRU's tiers (PID) over time", plot_tiers, NULL },
 	{ "locks", "waiting for locks against threads", plot_locks, NULL },
+	{ "throughput", "accesses a second against threads", plot_throughput, NULL },
 	{ "heatmap", "accesses of a trace by page and time", NULL, plot_heatmap },
 };
 
@@ -60,7 +63,7 @@ static const struct kind *find_kind(const char *name, GError **error)
 	g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
 		    "no plot is called \"%s\"; there are curve, bars, series, generations, tiers, "
 		    "locks, "
-		    "heatmap%s%s%s",
+		    "throughput, heatmap%s%s%s",
 		    name, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
 		    nearest ? "\"?" : "");
 	return NULL;
@@ -81,6 +84,8 @@ static struct figure *make_figure(const struct kind *kind, char **files, int nr,
 	results = plot_input_new();
 	for (int i = 0; i < nr && ok; i++)
 		ok = plot_input_load(results, files[i], error);
+	if (ok && plot_options.by)
+		ok = plot_input_by(results, plot_options.by, error);
 	if (ok && !results->len)
 		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "%s holds no results", files[0]);
 	else if (ok)
@@ -126,7 +131,9 @@ const struct rs_command cmd_plot = {
 		 "  bars         counters of policies side by side\n"
 		 "  series       memory, refaults and pressure of one run over time\n"
 		 "  generations  sizes of MGLRU's generations of one run over time\n"
+		 "  tiers        what comes back of MGLRU's tiers (PID) over time\n"
 		 "  locks        waiting for locks against the number of threads\n"
+		 "  throughput   accesses a second against the number of threads\n"
 		 "  heatmap      accesses of a trace (not a result) by page and time\n"
 		 "RESULT is a result, a comparison (both JSON), collected cells (.jsonl) or the\n"
 		 "folder of a sweep.",

@@ -141,8 +141,8 @@ static void plot_lines(struct figure *figure, GPtrArray *lines, bool bands)
 	g_string_append_c(s, '\n');
 }
 
-/* MiB on a log2 axis with a tick at every power of two in range, if two at least are in it. */
-static void memory_axis(struct figure *figure, GPtrArray *lines)
+/* A log2 axis with a tick at every power of two in range, if two at least are in it. */
+static void doubling_axis(struct figure *figure, GPtrArray *lines, const char *label)
 {
 	double low = INFINITY, high = 0;
 
@@ -156,7 +156,7 @@ static void memory_axis(struct figure *figure, GPtrArray *lines)
 			high = fmax(high, point->x);
 		}
 	}
-	g_string_append(figure->script, "set xlabel 'memory.max (MiB)'\n");
+	g_string_append_printf(figure->script, "set xlabel '%s'\n", label);
 	if (low <= 0 || high < 4 * low)
 		return;
 	g_string_append_printf(figure->script,
@@ -219,7 +219,9 @@ static struct figure *draw_lines(GPtrArray *lines, const struct plot_options *op
 			       ylabel, xlabel);
 	plot_number_format(figure, "y", highest(lines));
 	if (!strcmp(x, "memory.max"))
-		memory_axis(figure, lines);
+		doubling_axis(figure, lines, "memory.max (MiB)");
+	if (!strcmp(x, "threads"))
+		doubling_axis(figure, lines, x);
 	plot_lines(figure, lines, write_lines(figure, lines));
 	g_free(ylabel);
 	g_free(xlabel);
@@ -289,34 +291,70 @@ struct figure *plot_curve(GPtrArray *results, const struct plot_options *options
 	return figure;
 }
 
-/* ---- locks ---- */
+/* ---- against threads ---- */
+
+/* Those that did something: the thread that starts the others may not. */
+static unsigned threads_of(const struct plot_result *result)
+{
+	json_t *thread, *time = json_object_get(result->json, "time");
+	unsigned nr = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(time, "per_thread"), i, thread) nr +=
+		json_integer_value(json_object_get(thread, "accesses")) > 0;
+	return nr;
+}
+
+static struct figure *draw_threads(GPtrArray *lines, const struct plot_options *options,
+				   const char *ylabel, const char *missing, GError **error)
+{
+	struct figure *figure = NULL;
+
+	if (lines->len)
+		figure = draw_lines(lines, options, ylabel, "threads");
+	else
+		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "no result says anything about %s",
+			    missing);
+	g_ptr_array_unref(lines);
+	return figure;
+}
 
 struct figure *plot_locks(GPtrArray *results, const struct plot_options *options, GError **error)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
-	struct figure *figure = NULL;
 
 	for (guint i = 0; i < results->len; i++) {
 		const struct plot_result *result = g_ptr_array_index(results, i);
 		json_t *locks = json_object_get(result->json, "locks"), *lock;
-		json_t *time = json_object_get(result->json, "time");
-		size_t threads = json_array_size(json_object_get(time, "per_thread"));
+		unsigned threads = threads_of(result);
 		const char *name;
 
 		json_object_foreach(locks, name, lock)
 		{
 			double wait = json_number_value(json_object_get(lock, "wait_ns"));
-			char *label = g_strdup_printf("%s %s", result->label, name);
+			g_autofree char *label = g_strdup_printf("%s %s", result->label, name);
 
 			if (threads && json_integer_value(json_object_get(lock, "acquired")))
 				add_value(lines, label, (double)threads, wait / 1e6);
-			g_free(label);
 		}
 	}
-	if (lines->len)
-		figure = draw_lines(lines, options, "waiting for locks (ms)", "threads");
-	else
-		g_set_error(error, RS_ERROR, RS_ERROR_INPUT, "no result says anything about locks");
-	g_ptr_array_unref(lines);
-	return figure;
+	return draw_threads(lines, options, "waiting for locks (ms)", "locks", error);
+}
+
+struct figure *plot_throughput(GPtrArray *results, const struct plot_options *options,
+			       GError **error)
+{
+	GPtrArray *lines = g_ptr_array_new_with_free_func(line_free);
+
+	for (guint i = 0; i < results->len; i++) {
+		const struct plot_result *result = g_ptr_array_index(results, i);
+		json_t *time = json_object_get(result->json, "time");
+		double accesses = json_number_value(json_object_get(time, "accesses"));
+		double ns = json_number_value(json_object_get(time, "elapsed_ns"));
+		unsigned threads = threads_of(result);
+
+		if (threads && ns > 0)
+			add_value(lines, result->label, (double)threads, accesses / ns * 1e9);
+	}
+	return draw_threads(lines, options, "accesses a second of simulated time", "time", error);
 }

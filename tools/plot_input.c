@@ -4,6 +4,7 @@
  */
 #include "tools/plot_input.h"
 #include "tools/sweep.h"
+#include "sim/base/config.h"
 #include "sim/base/json.h"
 
 #include <string.h>
@@ -33,6 +34,29 @@ GPtrArray *plot_input_labels(const GPtrArray *results)
 			g_ptr_array_add(labels, result->label);
 	}
 	return labels;
+}
+
+bool plot_input_by(GPtrArray *results, const char *setting, GError **error)
+{
+	for (guint i = 0; i < results->len; i++) {
+		struct plot_result *result = g_ptr_array_index(results, i);
+		json_t *value = json_object_get(json_object_get(result->json, "settings"), setting);
+		g_autofree char *text = NULL, *old = result->label;
+
+		if (!value) {
+			g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+				    "--by %s: the results have no such setting, see \"reclaimsim "
+				    "list settings\"",
+				    setting);
+			old = NULL;
+			return false;
+		}
+		text = json_is_string(value) ? g_strdup(json_string_value(value))
+					     : g_strdup_printf("%" JSON_INTEGER_FORMAT,
+							       json_integer_value(value));
+		result->label = g_strdup_printf("%s %s=%s", old, setting, text);
+	}
+	return true;
 }
 
 static bool add(GPtrArray *results, const char *label, json_t *json)

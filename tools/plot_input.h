@@ -20,6 +20,8 @@ struct plot_result {
 /* Append to a list of struct plot_result. */
 bool plot_input_load(GPtrArray *results, const char *path, GError **error);
 GPtrArray *plot_input_new(void);
+/* A line for each value of the setting: its value goes to the labels. False: nothing has it. */
+bool plot_input_by(GPtrArray *results, const char *setting, GError **error);
 /* Labels in order of first appearance; the strings belong to the results. */
 GPtrArray *plot_input_labels(const GPtrArray *results);
 

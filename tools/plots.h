@@ -11,6 +11,7 @@
 struct plot_options {
 	const char *counter; /* NULL: the kind's own choice */
 	const char *axis;    /* setting on the x axis of curves; NULL: memory.max */
+	const char *by;	     /* setting whose values are lines of their own; NULL: none */
 	const char *title;   /* NULL: none */
 	const char *lru;     /* trace whose exact LRU curve is drawn as well; NULL: none */
 };
@@ -27,6 +28,8 @@ struct figure *plot_generations(GPtrArray *results, const struct plot_options *,
 struct figure *plot_tiers(GPtrArray *results, const struct plot_options *, GError **);
 /* Waiting for locks against the number of threads, one line a policy and lock. */
 struct figure *plot_locks(GPtrArray *results, const struct plot_options *, GError **);
+/* Accesses a second of simulated time against the number of threads, one line a policy. */
+struct figure *plot_throughput(GPtrArray *results, const struct plot_options *, GError **);
 /* Accesses by page and time; from a trace, not from results. */
 struct figure *plot_heatmap(const char *trace, const struct plot_options *, GError **);
 

@@ -89,6 +89,7 @@ uint32_t gen_file(struct gen *, const char *name, uint64_t pages, bool is_new);
 uint32_t gen_map(struct gen *, const char *name, uint32_t file, uint32_t prot, uint64_t pages,
 		 uint64_t pgoff);
 void gen_unmap(struct gen *, uint32_t region);
+void gen_protect(struct gen *, uint32_t region, uint64_t page, uint64_t count, uint32_t prot);
 void gen_load(struct gen *, uint32_t region, uint64_t page, uint64_t count);
 void gen_store(struct gen *, uint32_t region, uint64_t page, uint64_t count);
 void gen_read(struct gen *, uint32_t file, unsigned open_file, uint64_t page, uint64_t count);

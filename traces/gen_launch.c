@@ -4,14 +4,15 @@
  *
  * Each thread, in every round, maps some areas (a stack, thread-local storage, a signal stack, a
  * table), touches some of their pages and unmaps them. The first stretch of each round maps, which
- * needs the whole address space's lock for writing, while other threads fault.
+ * needs the whole address space's lock for writing, while other threads fault. An area begins with
+ * a guard, as pthread_create() makes one: without, neighbours would be one VMA.
  */
 #include "traces/gen.h"
 
 #define MAX_AREAS 64u
 
 struct launch {
-	uint64_t threads, rounds, areas_min, areas_max, pages_min, pages_max, area_pages;
+	uint64_t threads, rounds, areas_min, areas_max, pages_min, pages_max, area_pages, guard;
 	ns_t think, cost;
 };
 
@@ -39,13 +40,15 @@ static bool launch_step(struct gen *g, struct gen_task *task)
 	for (uint64_t i = 0; i < areas; i++) {
 		g_autofree char *name = g_strdup_printf("t%u.area%" G_GUINT64_FORMAT, t->number, i);
 
-		region[i] =
-			gen_map(g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE, t->l->area_pages, 0);
+		region[i] = gen_map(g, name, RS_MAP_FILE_NONE, VM_READ | VM_WRITE,
+				    t->l->guard + t->l->area_pages, 0);
+		if (t->l->guard)
+			gen_protect(g, region[i], 0, t->l->guard, 0);
 	}
 	for (uint64_t i = 0; i < areas && left; i++) {
 		uint64_t n = MIN(i + 1 == areas ? left : MAX(left / 2, 1), t->l->area_pages);
 
-		gen_store(g, region[i], 0, n);
+		gen_store(g, region[i], t->l->guard, n);
 		left -= n;
 	}
 	gen_cpu(g, t->l->think);
@@ -104,6 +107,7 @@ json_t *gen_launch(struct gen *g, struct gen_object *root)
 	l.threads = gen_int(root, "threads", 8, 1, GEN_MAX_THREADS);
 	l.rounds = gen_int(root, "rounds", 100, 1, 1000000000);
 	l.area_pages = MAX(gen_size_pages(root, "area", 256), 1);
+	l.guard = gen_size_pages(root, "guard", 1);
 	range(root, "areas", MAX_AREAS, &l.areas_min, &l.areas_max);
 	range(root, "pages", 1 << 20, &l.pages_min, &l.pages_max);
 	l.think = gen_duration(root, "think", 20000);

@@ -228,6 +228,11 @@ void gen_unmap(struct gen *g, uint32_t region)
 	put_pages(g, RS_OP_MUNMAP, region, 0, 0, 0);
 }
 
+void gen_protect(struct gen *g, uint32_t region, uint64_t page, uint64_t count, uint32_t prot)
+{
+	put_pages(g, RS_OP_MPROTECT, region, prot, page, count);
+}
+
 void gen_load(struct gen *g, uint32_t region, uint64_t page, uint64_t count)
 {
 	if (!put_pages(g, RS_OP_LOAD, region, 0, page, count))

@@ -114,7 +114,7 @@ struct task {
 	struct task *const *spin_on;
 	ns_t spin_from, wait_from;
 	uint64_t nr_spins;
-	ns_t born_at, end_at, idle_ns, spin_ns, mmap_since, walk_since, lru_since;
+	ns_t born_at, end_at, idle_ns, spin_ns, mmap_since, vma_since, walk_since, lru_since;
 	uint64_t accesses;
 	ns_t reclaim_ns;
 	uint64_t majflt, minflt, nr_dirtied;
@@ -263,6 +263,8 @@ struct rs_ctx {
 	uint64_t swap_ra_prev, swap_ra_win;
 
 	uint64_t nr_ops, nr_accesses, nr_reclaims;
+	uint64_t nr_steps, nr_overruns; /* of tasks between two looks at the others */
+	ns_t longest_overrun_ns;
 	ns_t activity_ns[RS_NR_COSTS];
 	uint64_t activity_calls[RS_NR_COSTS];
 	ns_t reclaim_ns;

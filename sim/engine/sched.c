@@ -408,6 +408,16 @@ static bool go_home(struct rs_ctx *ctx, struct task *t)
 	return true;
 }
 
+/* A stretch of one task; it overran if what others do at the horizon came after more of it. */
+static void count_step(struct rs_ctx *ctx, const struct task *t, ns_t horizon)
+{
+	ctx->nr_steps++;
+	if (horizon >= UINT64_MAX - ctx->cfg.quantum_ns || t->now <= horizon + ctx->cfg.quantum_ns)
+		return;
+	ctx->nr_overruns++;
+	ctx->longest_overrun_ns = MAX(ctx->longest_overrun_ns, t->now - horizon);
+}
+
 void sched_run(struct rs_ctx *ctx)
 {
 	while (!ctx->error) {
@@ -432,8 +442,9 @@ void sched_run(struct rs_ctx *ctx)
 		if (go_home(ctx, t))
 			continue;
 		t->limit = run_limit(ctx, t, when, other);
-		t->others = MIN(when, other);
+		when = t->others = MIN(when, other);
 		task_switch_in(t);
+		count_step(ctx, t, when);
 	}
 }
 

@@ -224,6 +224,9 @@ void finish_result(struct rs_ctx *ctx)
 	}
 	r->reclaim_cpu_ns = ctx->reclaim_ns;
 	r->accesses = ctx->nr_accesses;
+	r->steps = ctx->nr_steps;
+	r->overruns = ctx->nr_overruns;
+	r->longest_overrun_ns = ctx->longest_overrun_ns;
 	for (uint32_t i = 0; i < ctx->nr_tasks; i++) {
 		const struct task *t = ctx->tasks[i];
 

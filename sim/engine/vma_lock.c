@@ -57,6 +57,7 @@ struct rs_vma *vma_lock_fault(struct rs_ctx *ctx, struct mm *mm, uint64_t vpn)
 
 	if (vma && eligible(ctx, vma) && start_read(mm, vma)) {
 		ctx->lock_vma[LOCK_FAULT].acquired++;
+		ctx->cur->vma_since = ctx->cur->now;
 		return vma;
 	}
 	ctx->m.vmstat[RS_VMA_LOCK_ABORT]++;
@@ -90,6 +91,7 @@ void vma_end_read(struct rs_ctx *ctx, struct mm *mm, struct rs_vma *vma)
 
 	task_sync(ctx);
 	g_assert(vma->vm_lock_readers);
+	ctx->lock_vma[LOCK_FAULT].hold_ns += ctx->cur->now - ctx->cur->vma_since;
 	if (!--vma->vm_lock_readers && s->drain_vma == vma)
 		task_wake(ctx, s->drain, ctx->cur->now);
 }

@@ -213,7 +213,8 @@ struct rs_result {
 	ns_t cost_ns[RS_NR_COSTS];
 	ns_t reclaim_cpu_ns; /* CPU time inside reclaim: direct, at limits, kswapd, proactive */
 	ns_t kswapd_cpu_ns;  /* of that, kswapd's */
-	uint64_t steps, overruns; /* engine steps; those over their time budget */
+	uint64_t steps, overruns; /* of tasks; those that passed others by more than the quantum */
+	ns_t longest_overrun_ns;
 
 	ns_t cpu_busy_ns; /* of all CPUs */
 	ns_t elapsed_ns;  /* when the last thread ended */

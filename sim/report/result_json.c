@@ -282,6 +282,7 @@ static json_t *time_json(const struct rs_result *result)
 	set_count(object, "cpu_busy_ns", result->cpu_busy_ns);
 	set_count(object, "steps", result->steps);
 	set_count(object, "step_overruns", result->overruns);
+	set_count(object, "longest_overrun_ns", result->longest_overrun_ns);
 	json_object_set_new(object, "per_thread", threads);
 	return object;
 }

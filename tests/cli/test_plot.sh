@@ -55,6 +55,15 @@ for threads in 1 2 4 8; do
 	done
 done
 picture locks locks.*.json
+for threads in 1 2 4 8 16 32 64; do
+	echo "{\"generator\": \"launch-threads\", \"threads\": $threads, \"rounds\": 20}" >threads.json
+	for lock in off 6.10; do
+		"$reclaimsim" run threads.json -p mglru --set cpus=$threads --set mm.per_vma_lock=$lock \
+			--json -o vma.$lock.$threads.json || fail "threads"
+	done
+done
+picture throughput vma.*.json --by mm.per_vma_lock
+expect 2 "the results have no such setting" "$reclaimsim" plot throughput vma.*.json --by mm.lock -o a.png
 picture heatmap "$build"
 
 expect 0 "mglru" "$reclaimsim" plot bars compare.json -o /dev/stdout --terminal dumb

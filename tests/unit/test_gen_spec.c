@@ -166,6 +166,7 @@ static void threads_map_and_unmap_areas(void **state)
 
 	assert_int_equal(gentrace_count(t, RS_OP_MMAP), 200);
 	assert_int_equal(gentrace_count(t, RS_OP_MUNMAP), 200);
+	assert_int_equal(gentrace_count(t, RS_OP_MPROTECT), 200);
 	assert_true(gentrace_pages(t, RS_OP_STORE) >= 3000 &&
 		    gentrace_pages(t, RS_OP_STORE) <= 6000);
 	gentrace_free(t);

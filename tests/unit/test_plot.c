@@ -64,7 +64,7 @@ static json_t *result(const char *policy, int memory, int threads, int faults)
 	assert_non_null(json);
 	for (int i = 0; i < threads; i++)
 		json_array_append_new(json_object_get(json_object_get(json, "time"), "per_thread"),
-				      json_object());
+				      json_pack("{s:i}", "accesses", 1));
 	for (int i = 1; i < 10; i++)
 		json_array_append_new(json_object_get(json, "snapshots"),
 				      snapshot(i < 9 ? "mark" : "end", i, faults * i / 9));

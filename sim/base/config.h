@@ -76,6 +76,9 @@ struct rs_config {
 	uint32_t swap_cluster;	     /* slots: 512 with THP swap, 256 without */
 	uint32_t swap_used_clusters; /* taken and given back before the trace */
 	enum rs_zram_algorithm zram_algorithm;
+	int64_t zram_compressed_bytes; /* of one page; -1: by algorithm */
+	/* By algorithm; -1: the costs compress and decompress times a factor. */
+	int64_t zram_compress_ns[ZRAM_NR], zram_decompress_ns[ZRAM_NR];
 	/* -1: by kind */
 	int64_t swap_channels, swap_read_ns, swap_write_ns, swap_bandwidth;
 	int64_t disk_channels, disk_read_ns, disk_write_ns, disk_bandwidth;

@@ -126,13 +126,56 @@ static uint64_t total_bytes(struct rs_ctx *ctx, const pfn_t *pfn, uint32_t n)
 	return pages * RS_PAGE_SIZE;
 }
 
-static void charge_zram(struct rs_ctx *ctx, enum rs_cost cost, uint64_t pages, uint32_t percent)
+static void charge_zram(struct rs_ctx *ctx, enum rs_cost cost, uint64_t pages, int64_t set,
+			uint32_t percent)
 {
 	ns_t before = ctx->cfg.cost[cost];
 
-	ctx->cfg.cost[cost] = before * percent / 100;
+	ctx->cfg.cost[cost] =
+		set >= 0 ? (ns_t)set * ctx->cfg.cost_scale_percent / 100 : before * percent / 100;
 	charge(ctx, cost, pages);
 	ctx->cfg.cost[cost] = before;
+}
+
+static void zram_read(struct rs_ctx *ctx, uint64_t pages)
+{
+	enum rs_zram_algorithm a = ctx->cfg.zram_algorithm;
+
+	charge_zram(ctx, RS_COST_DECOMPRESS, pages, ctx->cfg.zram_decompress_ns[a],
+		    decompress_percent[a]);
+}
+
+static void zram_write(struct rs_ctx *ctx, const pfn_t *pfn, uint32_t n, uint64_t pages)
+{
+	enum rs_zram_algorithm a = ctx->cfg.zram_algorithm;
+
+	charge_zram(ctx, RS_COST_COMPRESS, pages, ctx->cfg.zram_compress_ns[a],
+		    compress_percent[a]);
+	for (uint32_t i = 0; i < n; i++)
+		zram_store(&ctx->m, folio_slot(&ctx->m, pfn[i]));
+}
+
+/*
+ * Memory for one more compressed page, from the reserves if need be. False: there is none.
+ * Kernel: zs_malloc() in zram_write_page(), called from reclaim with PF_MEMALLOC.
+ */
+bool zram_reserve(struct rs_ctx *ctx, pfn_t folio)
+{
+	uint32_t slot = folio_slot(&ctx->m, folio);
+	bool was = ctx->cur->memalloc, ok = true;
+
+	if (!ctx->swap_dev.sync)
+		return true;
+	ctx->cur->memalloc = true;
+	while (ok && zram_frames_wanted(&ctx->m, slot)) {
+		pfn_t pfn = alloc_folio(ctx, 0, NULL, 0);
+
+		if (pfn)
+			zram_add_frame(&ctx->m, pfn);
+		ok = pfn;
+	}
+	ctx->cur->memalloc = was;
+	return ok;
 }
 
 /*
@@ -159,8 +202,7 @@ void device_read(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_
 	for (uint32_t i = 0; i < n; i++)
 		ctx->m.folios[pfn[i]].flags |= PG_locked;
 	if (d->sync)
-		charge_zram(ctx, RS_COST_DECOMPRESS, bytes / RS_PAGE_SIZE,
-			    decompress_percent[ctx->cfg.zram_algorithm]);
+		zram_read(ctx, bytes / RS_PAGE_SIZE);
 	else
 		charge(ctx, RS_COST_SUBMIT_IO, 1);
 	psi_memstall_leave(ctx, was_inside);
@@ -181,8 +223,7 @@ void device_write(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32
 	d->bytes_written += bytes;
 	ctx->m.vmstat[RS_PGPGOUT] += bytes / 1024;
 	if (d->sync)
-		charge_zram(ctx, RS_COST_COMPRESS, bytes / RS_PAGE_SIZE,
-			    compress_percent[ctx->cfg.zram_algorithm]);
+		zram_write(ctx, pfn, n, bytes / RS_PAGE_SIZE);
 	else
 		charge(ctx, RS_COST_SUBMIT_IO, 1);
 	if (!d->sync && !d->free) {

@@ -418,6 +418,7 @@ void plug_flush(struct rs_ctx *);
 void devices_init(struct rs_ctx *);
 void event_discard(struct event *); /* at the end: what nobody waits for any more */
 void device_read(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
+bool zram_reserve(struct rs_ctx *, pfn_t);
 void device_write(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
 
 /* alloc.c, charge.c */

@@ -79,7 +79,7 @@ static bool pageout(struct rs_ctx *ctx, struct evict *e, pfn_t pfn)
 {
 	struct folio *f = folio_of(ctx, pfn);
 
-	if (f->refs)
+	if (f->refs || ((f->flags & PG_anon) && !zram_reserve(ctx, pfn)))
 		return false;
 	if (OBSERVED(ctx))
 		trace_write_folio(ctx, pfn);

@@ -189,6 +189,13 @@ static void fill_device(struct rs_ctx *ctx, const struct device *d)
 	out->written_bytes = d->bytes_written;
 	out->busy_ns = d->busy_ns;
 	out->wait_ns = d->wait_ns;
+	if (d->kind != DEV_ZRAM)
+		return;
+	out->is_zram = true;
+	out->orig_data_size = ctx->m.zram.nr_objects * RS_PAGE_SIZE;
+	out->compr_data_size = ctx->m.zram.nr_objects * ctx->m.zram.page_bytes;
+	out->mem_used_total = (uint64_t)ctx->m.zram.frames->len * RS_PAGE_SIZE;
+	out->mem_used_max = ctx->m.zram.max_frames * RS_PAGE_SIZE;
 }
 
 static void fill_node(struct rs_ctx *ctx, uint32_t nid)

@@ -75,6 +75,7 @@ bool machine_init(struct machine *m, const struct rs_config *cfg, uint32_t nr_li
 		return false;
 	}
 	nodes_init(m);
+	zram_init(m);
 	return true;
 }
 
@@ -115,5 +116,6 @@ void machine_clear(struct machine *m)
 	release_array(m->swap.slot_of, m->nr_frames, sizeof(*m->swap.slot_of));
 	g_free(m->swap.cluster_free);
 	g_free(m->swap.cluster_link);
+	zram_clear(m);
 	memset(m, 0, sizeof(*m));
 }

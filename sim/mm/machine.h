@@ -173,6 +173,7 @@ struct swap_slot {
 	uint64_t shadow;
 	uint16_t memcg; /* charged to */
 	bool used;	/* taken by a PTE, the cache or a CPU's slot cache */
+	bool stored;	/* zram: holds compressed data */
 };
 #define SLOTS_CACHE 64u
 /* Kernel (7.2): enum swap_cluster_flags; a CPU may use those up to SWAP_CLUSTER_FRAG. */
@@ -199,6 +200,14 @@ struct swap_area {
 	uint32_t nr_clusters, cluster, next; /* the CPU's current cluster and where to go on */
 	uint32_t position;		     /* of that cluster in the order they are taken */
 	uint32_t nr_ret, ret[SLOTS_CACHE];   /* given back, not yet free (before 6.14) */
+};
+
+/* Compressed pages, in frames of the machine (zram.c). Kernel: struct zs_pool. */
+struct zram {
+	uint32_t page_bytes;			   /* of one compressed page */
+	uint32_t objects_per_zspage, zspage_pages; /* of its size class */
+	uint64_t nr_objects, max_frames;
+	GArray *frames; /* pfn_t */
 };
 
 struct machine {
@@ -231,6 +240,7 @@ struct machine {
 	uint32_t nr_files;
 
 	struct swap_area swap;
+	struct zram zram;
 
 	uint64_t vmstat[RS_NR_EVENTS];
 	uint64_t stat_updates, stat_threshold; /* pending memcg statistics: units, 64 units */
@@ -413,6 +423,14 @@ static inline uint32_t folio_slot(const struct machine *m, pfn_t pfn)
 {
 	return m->swap.slot_of[pfn];
 }
+
+/* zram.c */
+void zram_init(struct machine *);
+void zram_clear(struct machine *);
+uint32_t zram_frames_wanted(const struct machine *, uint32_t slot); /* before slot can be stored */
+void zram_add_frame(struct machine *, pfn_t);
+void zram_store(struct machine *, uint32_t slot);
+void zram_free(struct machine *, uint32_t slot);
 
 /* shadow.c */
 uint64_t shadow_pack(const struct rs_shadow *);

@@ -95,6 +95,7 @@ static void release_now(struct machine *m, uint32_t slot)
 {
 	struct swap_area *s = &m->swap;
 
+	zram_free(m, slot);
 	s->slot[slot] = (struct swap_slot){ 0 };
 	s->nr_free++;
 	s->cluster_free[slot / s->cluster_size]++;

@@ -156,6 +156,8 @@ struct rs_device_stat {
 	uint64_t read_bytes, written_bytes;
 	ns_t busy_ns, wait_ns; /* wait: from submission to start of service */
 	uint64_t max_queue;    /* most requests waiting at once */
+	bool is_zram;
+	uint64_t orig_data_size, compr_data_size, mem_used_total, mem_used_max; /* its mm_stat */
 };
 
 struct rs_zone_stat {

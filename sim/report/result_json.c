@@ -368,6 +368,18 @@ static json_t *latency_json(const struct rs_result *result)
 	return object;
 }
 
+/* The first columns of /sys/block/zram0/mm_stat, bytes. */
+static json_t *mm_stat_json(const struct rs_device_stat *device)
+{
+	json_t *object = json_object();
+
+	set_count(object, "orig_data_size", device->orig_data_size);
+	set_count(object, "compr_data_size", device->compr_data_size);
+	set_count(object, "mem_used_total", device->mem_used_total);
+	set_count(object, "mem_used_max", device->mem_used_max);
+	return object;
+}
+
 static json_t *devices_json(const struct rs_result *result)
 {
 	json_t *object = json_object();
@@ -384,6 +396,8 @@ static json_t *devices_json(const struct rs_result *result)
 		set_count(row, "busy_ns", device->busy_ns);
 		set_count(row, "wait_ns", device->wait_ns);
 		set_count(row, "max_queue", device->max_queue);
+		if (device->is_zram)
+			json_object_set_new(row, "mm_stat", mm_stat_json(device));
 		set_named(object, device->name, row);
 	}
 	return object;

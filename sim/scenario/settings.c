@@ -173,6 +173,20 @@ static const struct setting table[] = {
 	  "pages that are mapped above the trace's regions before it starts"),
 	S("zram.algorithm", MACHINE(zram_algorithm), SET_ENUM, ZRAM_LZO_RLE, 0, 0,
 	  "compression of swap=zram", .choices = zram_names),
+	S("zram.compressed_bytes", MACHINE(zram_compressed_bytes), SET_INT, -1, 1, 4096,
+	  "compressed size of a page; auto: by algorithm", .automatic = true),
+#define ZRAM_TIMES(name, id)                                                                       \
+	S("zram." name ".compress_ns", MACHINE(zram_compress_ns[id]), SET_NS, -1, 0, SECOND,       \
+	  "compression of one page; auto: cost.compress by the algorithm's factor",                \
+	  .automatic = true),                                                                      \
+		S("zram." name ".decompress_ns", MACHINE(zram_decompress_ns[id]), SET_NS, -1, 0,   \
+		  SECOND, "decompression of one page; auto: cost.decompress by its factor",        \
+		  .automatic = true)
+	ZRAM_TIMES("lz4", ZRAM_LZ4),
+	ZRAM_TIMES("lzo-rle", ZRAM_LZO_RLE),
+	ZRAM_TIMES("lzo", ZRAM_LZO),
+	ZRAM_TIMES("zstd", ZRAM_ZSTD),
+#undef ZRAM_TIMES
 	S("disk", MACHINE(disk), SET_ENUM, DEV_NVME, 0, 0, "device of the files",
 	  .choices = disk_names),
 	S("disk.channels", MACHINE(disk_channels), SET_INT, -1, 1, 4096,

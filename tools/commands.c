@@ -5,9 +5,9 @@
 #include "tools/tools.h"
 
 extern const struct rs_command cmd_run, cmd_compare, cmd_sweep, cmd_plot, cmd_check, cmd_trace,
-	cmd_list, cmd_man, cmd_complete;
+	cmd_list, cmd_measure, cmd_man, cmd_complete;
 
 const struct rs_command *const rs_commands[] = {
-	&cmd_run,   &cmd_compare, &cmd_sweep, &cmd_plot,     &cmd_check,
-	&cmd_trace, &cmd_list,	  &cmd_man,   &cmd_complete, NULL,
+	&cmd_run,  &cmd_compare, &cmd_sweep, &cmd_plot,	    &cmd_check, &cmd_trace,
+	&cmd_list, &cmd_measure, &cmd_man,   &cmd_complete, NULL,
 };

@@ -48,6 +48,11 @@ struct memcg_config {
 	int64_t swappiness;			/* -1: vm.swappiness */
 };
 
+/* -1: by kind. */
+struct device_config {
+	int64_t channels, nr_requests, read_ns, write_ns, bandwidth, wbt_lat_usec;
+};
+
 struct rs_config {
 	enum rs_kernel kernel;
 	/* memcg of the trace ("" path) first, then those named in settings */
@@ -79,9 +84,7 @@ struct rs_config {
 	int64_t zram_compressed_bytes; /* of one page; -1: by algorithm */
 	/* By algorithm; -1: the costs compress and decompress times a factor. */
 	int64_t zram_compress_ns[ZRAM_NR], zram_decompress_ns[ZRAM_NR];
-	/* -1: by kind */
-	int64_t swap_channels, swap_read_ns, swap_write_ns, swap_bandwidth;
-	int64_t disk_channels, disk_read_ns, disk_write_ns, disk_bandwidth;
+	struct device_config swap_dev, disk_dev;
 
 	enum rs_per_vma_lock per_vma_lock; /* its default follows the kernel */
 	uint32_t cpus;

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * device.c - where swap and files lie: channels, latency and bandwidth. The time of completion is
- * known at submission. `null` is asynchronous for the kernel and free; `zram` works in the
- * caller's time.
- * Differs: no I/O scheduler; requests are those of the plug or of one read-ahead window.
+ * device.c - where swap and files lie: channels, latency and bandwidth, a limit of requests, and
+ * writeback throttling. `null` is asynchronous for the kernel and free; `zram` works in the
+ * caller's time; a rotating disk has an arm (disk.c).
+ * Differs: only a rotating disk sorts its requests; requests are those of the plug or of one
+ * read-ahead window.
  */
 #include "sim/engine/psi.h"
 #include "sim/engine/timeline.h"
 
 #include <string.h>
 
-/* Latencies and bandwidth: cost-model.md section 2. virtio: assumed, a disk image in host memory.
+/*
+ * Latencies and bandwidth: cost-model.md section 2. virtio: assumed, a disk image in host memory.
+ * nr_requests as in /sys/block/X/queue: the ring of virtio-blk, the tags of NVMe, twice the 32 tags
+ * of SATA under mq-deadline.
  */
 static const struct {
-	uint32_t channels;
+	uint32_t channels, nr_requests;
 	ns_t read_ns, write_ns;
 	uint64_t bandwidth;
 } by_kind[DEV_NR_KINDS] = {
-	[DEV_VIRTIO] = { 64, 100000, 100000, 1000000000 },
-	[DEV_SSD] = { 32, 150000, 60000, 400000000 },
-	[DEV_NVME] = { 128, 90000, 25000, 3000000000 },
-	[DEV_HDD] = { 1, 8000000, 8000000, 150000000 },
+	[DEV_VIRTIO] = { 64, 256, 100000, 100000, 1000000000 },
+	[DEV_SSD] = { 32, 64, 150000, 60000, 400000000 },
+	[DEV_NVME] = { 128, 1023, 90000, 25000, 3000000000 },
+	[DEV_HDD] = { 1, 64, 0, 0, 150000000 },
 };
 
 /* Cost of (de)compression relative to lzo-rle, in per cent. cost-model.md section 2. */
@@ -28,7 +32,7 @@ static const uint32_t compress_percent[ZRAM_NR] = { 83, 100, 133, 400 };
 static const uint32_t decompress_percent[ZRAM_NR] = { 77, 100, 109, 259 };
 
 static void device_init(struct device *d, const char *name, enum rs_device_kind kind,
-			const int64_t set[4])
+			const struct device_config *set)
 {
 	d->name = name;
 	d->kind = kind;
@@ -36,23 +40,36 @@ static void device_init(struct device *d, const char *name, enum rs_device_kind 
 	d->free = kind == DEV_NULL;
 	/* null_blk: BLK_SAFE_MAX_SECTORS in whole pages; else BLK_MAX_SEGMENTS. */
 	d->max_pages = kind == DEV_NULL ? 31 : 128;
-	d->nr_channels = set[0] > 0 ? set[0] : MAX(by_kind[kind].channels, 1);
-	d->read_ns = set[1] >= 0 ? (ns_t)set[1] : by_kind[kind].read_ns;
-	d->write_ns = set[2] >= 0 ? (ns_t)set[2] : by_kind[kind].write_ns;
-	d->bandwidth = set[3] >= 0 ? (uint64_t)set[3] : by_kind[kind].bandwidth;
+	d->nr_channels = set->channels > 0 ? set->channels : MAX(by_kind[kind].channels, 1);
+	d->nr_requests = set->nr_requests > 0 ? set->nr_requests : by_kind[kind].nr_requests;
+	d->read_ns = set->read_ns >= 0 ? (ns_t)set->read_ns : by_kind[kind].read_ns;
+	d->write_ns = set->write_ns >= 0 ? (ns_t)set->write_ns : by_kind[kind].write_ns;
+	d->bandwidth = set->bandwidth >= 0 ? (uint64_t)set->bandwidth : by_kind[kind].bandwidth;
+	d->throttle_writes = set->wbt_lat_usec != 0;
 	d->channel_free = g_new0(ns_t, d->nr_channels);
+	g_queue_init(&d->waiters);
+	/* Latencies of one's own stand for the arm. */
+	if (kind == DEV_HDD && set->read_ns < 0 && set->write_ns < 0)
+		disk_init(d);
 }
 
 void devices_init(struct rs_ctx *ctx)
 {
-	const struct rs_config *c = &ctx->cfg;
+	device_init(&ctx->swap_dev, "swap", ctx->cfg.swap, &ctx->cfg.swap_dev);
+	device_init(&ctx->disk_dev, "disk", ctx->cfg.disk, &ctx->cfg.disk_dev);
+}
 
-	device_init(&ctx->swap_dev, "swap", c->swap,
-		    (int64_t[]){ c->swap_channels, c->swap_read_ns, c->swap_write_ns,
-				 c->swap_bandwidth });
-	device_init(&ctx->disk_dev, "disk", c->disk,
-		    (int64_t[]){ c->disk_channels, c->disk_read_ns, c->disk_write_ns,
-				 c->disk_bandwidth });
+static void device_clear(struct device *d)
+{
+	g_free(d->channel_free);
+	g_queue_clear(&d->waiters);
+	disk_clear(d);
+}
+
+void devices_clear(struct rs_ctx *ctx)
+{
+	device_clear(&ctx->swap_dev);
+	device_clear(&ctx->disk_dev);
 }
 
 static ns_t completion(struct rs_ctx *ctx, struct device *d, bool write, uint64_t bytes)
@@ -78,43 +95,108 @@ static ns_t completion(struct rs_ctx *ctx, struct device *d, bool write, uint64_
 	return done;
 }
 
-struct io {
-	uint32_t n;
-	pfn_t pfn[];
-};
+/* ---- limits ---- */
 
-static void read_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
+/*
+ * Buffered writes in flight. Kernel: block/blk-wbt.c get_limit(): all 16 of RWB_DEF_DEPTH for swap,
+ * and for files when a writer has been held back within a second; else a quarter of them in the
+ * background or within 100 ms of a read, else half. Differs: the depth is not scaled by latencies.
+ */
+#define WBT_DEPTH 16u
+static uint32_t write_limit(struct rs_ctx *ctx, const struct device *d)
 {
-	struct io *io = arg;
+	ns_t now = ctx->cur->now;
 
-	for (uint32_t i = 0; i < io->n; i++)
-		folio_unlock(ctx, io->pfn[i]);
-	g_free(io);
+	if (d == &ctx->swap_dev || (ctx->dirty_sleep && now - ctx->dirty_sleep <= 1000000000))
+		return WBT_DEPTH;
+	if (ctx->cur->class == CLASS_FLUSHER ||
+	    (d->nr_reads && now - MIN(now, d->last_read) <= 100000000))
+		return (WBT_DEPTH + 3) / 4;
+	return (WBT_DEPTH + 1) / 2;
 }
 
-static void write_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
+static bool may_submit(struct rs_ctx *ctx, const struct device *d, bool write)
+{
+	if (d->in_flight >= d->nr_requests)
+		return false;
+	return !write || !d->throttle_writes || d->writes_in_flight < write_limit(ctx, d);
+}
+
+/*
+ * The task has to wait for a free request, as in blk_mq_get_tag() and wbt_wait(). Differs: a task
+ * that goes to sleep and leaves its plug does not; there the kernel has its requests already.
+ */
+static void wait_for_request(struct rs_ctx *ctx, struct device *d, bool write)
+{
+	while (!ctx->cur->parking && !ctx->error && !may_submit(ctx, d, write)) {
+		g_queue_push_tail(&d->waiters, ctx->cur);
+		task_wait(ctx, WAIT_IO, "a free request of the device");
+		g_queue_remove(&d->waiters, ctx->cur);
+	}
+}
+
+/* ---- requests ---- */
+
+/* The request is over. Its memory goes. */
+void io_done(struct rs_ctx *ctx, void *arg, uint64_t unused)
 {
 	struct io *io = arg;
+	struct device *d = io->dev;
 
-	for (uint32_t i = 0; i < io->n; i++)
-		folio_end_writeback(ctx, io->pfn[i]);
+	d->in_flight--;
+	d->writes_in_flight -= io->write;
+	for (uint32_t i = 0; i < io->n; i++) {
+		if (io->write)
+			folio_end_writeback(ctx, io->pfn[i]);
+		else
+			folio_unlock(ctx, io->pfn[i]);
+	}
+	if (!io->write)
+		d->last_read = ctx->now;
+	disk_next(ctx, d, io);
 	g_free(io);
+	for (GList *l = d->waiters.head; l; l = l->next)
+		task_wake(ctx, l->data, ctx->now);
 }
 
 void event_discard(struct event *e)
 {
-	if (e->fn == read_done || e->fn == write_done)
+	if (e->fn == io_done)
 		g_free(e->arg);
+}
+
+/* Where on the device a folio lies, in pages. */
+static uint64_t folio_place(struct rs_ctx *ctx, const struct device *d, pfn_t pfn)
+{
+	const struct folio *f = &ctx->m.folios[pfn];
+
+	return d == &ctx->swap_dev ? folio_slot(&ctx->m, pfn)
+				   : ctx->m.file[f->object].disk_start + f->index;
 }
 
 static void submit(struct rs_ctx *ctx, struct device *d, const pfn_t *pfn, uint32_t n,
 		   uint64_t bytes, bool write)
 {
-	struct io *io = g_malloc(sizeof(*io) + n * sizeof(*pfn));
+	struct io *io;
+	ns_t now;
 
-	io->n = n;
+	wait_for_request(ctx, d, write);
+	io = g_malloc(sizeof(*io) + n * sizeof(*pfn));
+	now = ctx->cur->now;
+	*io = (struct io){ .dev = d,
+			   .write = write,
+			   .place = folio_place(ctx, d, pfn[0]),
+			   .bytes = bytes,
+			   .submitted = now,
+			   .n = n };
 	memcpy(io->pfn, pfn, n * sizeof(*pfn));
-	event_add(ctx, completion(ctx, d, write, bytes), write ? write_done : read_done, io, 0);
+	d->in_flight++;
+	d->writes_in_flight += write;
+	d->max_waiting = MAX(d->max_waiting, d->in_flight - MIN(d->in_flight, d->nr_channels));
+	if (d->has_arm)
+		disk_submit(ctx, d, io, now);
+	else
+		event_add(ctx, completion(ctx, d, write, bytes), io_done, io, 0);
 }
 
 static uint64_t total_bytes(struct rs_ctx *ctx, const pfn_t *pfn, uint32_t n)

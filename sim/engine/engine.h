@@ -102,6 +102,7 @@ struct task {
 	const struct rs_vma *fault_vma; /* in a page fault of this VMA */
 	struct rs_vma *vma_lock;	/* VMA that the fault has locked for reading */
 	bool in_fault;
+	bool parking;	       /* goes to sleep: must not wait for anything else */
 	uint64_t fault_record; /* the last access that faulted, and how often in a row */
 	uint32_t fault_sub, nr_same_faults;
 	bool killed, killable;
@@ -167,11 +168,29 @@ struct device {
 	uint32_t nr_channels;
 	uint32_t max_pages; /* of one request */
 	ns_t *channel_free; /* by channel */
+	uint32_t nr_requests, in_flight, writes_in_flight, max_waiting;
+	bool throttle_writes;
+	ns_t last_read; /* when a read has ended last */
+	GQueue waiters; /* tasks without a request */
+	/* A rotating disk (disk.c): where its arm is, in pages, and who waits for it. */
+	bool has_arm, arm_busy;
+	uint64_t arm;
+	uint32_t starved;
+	GPtrArray *pending; /* struct io */
 	ns_t read_ns, write_ns;
 	uint64_t bandwidth; /* bytes a second, 0 = no limit */
 	ns_t bus_free;
 	uint64_t nr_reads, nr_writes, bytes_read, bytes_written;
 	ns_t busy_ns, wait_ns;
+};
+
+struct io {
+	struct device *dev;
+	bool write;
+	uint64_t place, bytes; /* place: page of the device */
+	ns_t submitted;
+	uint32_t n;
+	pfn_t pfn[];
 };
 
 /* Who takes mmap_lock or the lock of a VMA. */
@@ -255,6 +274,7 @@ struct rs_ctx {
 	} promotion[RS_MAX_NODES];
 	uint32_t *numa_stamp; /* by pfn, see numa_balancing.c; NULL: no NUMA balancing */
 	bool flusher_wanted;
+	ns_t dirty_sleep; /* when a writer was held back last. Kernel: wb->dirty_sleep */
 	uint64_t flusher_timer, flusher_timers; /* number of the one that runs, or 0; of all */
 	GQueue throttled;			/* tasks in throttle_direct_reclaim() */
 
@@ -416,10 +436,19 @@ void plug_flush(struct rs_ctx *);
 
 /* device.c */
 void devices_init(struct rs_ctx *);
+void devices_clear(struct rs_ctx *);
+event_fn io_done;
 void event_discard(struct event *); /* at the end: what nobody waits for any more */
 void device_read(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
 bool zram_reserve(struct rs_ctx *, pfn_t);
 void device_write(struct rs_ctx *, struct device *, const pfn_t *, uint32_t n);
+
+/* disk.c */
+void disk_init(struct device *);
+void disk_clear(struct device *);
+ns_t disk_position_ns(const struct device *, uint64_t place);
+void disk_submit(struct rs_ctx *, struct device *, struct io *, ns_t now);
+void disk_next(struct rs_ctx *, struct device *, const struct io *over);
 
 /* alloc.c, charge.c */
 pfn_t alloc_folio(struct rs_ctx *, unsigned order, const struct rs_vma *, uint64_t vpn);

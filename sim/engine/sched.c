@@ -182,12 +182,22 @@ void task_wake(struct rs_ctx *ctx, struct task *t, ns_t when)
 		make_ready(ctx, t, MAX(when, t->now));
 }
 
+/* Kernel: blk_flush_plug() in schedule(). */
+static void flush_before_sleep(struct rs_ctx *ctx)
+{
+	bool was = ctx->cur->parking;
+
+	ctx->cur->parking = true;
+	plug_flush(ctx);
+	ctx->cur->parking = was;
+}
+
 static void park(struct rs_ctx *ctx, enum task_state state, const char *what)
 {
 	struct task *t = ctx->cur;
 
 	if (t->plug)
-		plug_flush(ctx); /* Kernel: blk_flush_plug() in schedule() */
+		flush_before_sleep(ctx);
 	t->state = state;
 	t->waiting_for = what;
 	release_cpu(ctx, t);
@@ -237,7 +247,7 @@ bool task_spin(struct rs_ctx *ctx, enum wait_kind kind, const char *what, struct
 		return false;
 	}
 	if (t->plug)
-		plug_flush(ctx);
+		flush_before_sleep(ctx);
 	t->state = TASK_SPINNING;
 	t->wait_kind = kind;
 	t->waiting_for = what;

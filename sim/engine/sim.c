@@ -320,8 +320,7 @@ void rs_sim_free(struct rs_sim *sim)
 	rs_result_free(ctx->result);
 	observe_free(ctx->observer);
 	rs_config_clear(&ctx->cfg);
-	g_free(ctx->swap_dev.channel_free);
-	g_free(ctx->disk_dev.channel_free);
+	devices_clear(ctx);
 	g_free(ctx->lru_locks);
 	g_free(ctx->cpus);
 	g_free(ctx->tasks);

@@ -189,6 +189,7 @@ static void fill_device(struct rs_ctx *ctx, const struct device *d)
 	out->written_bytes = d->bytes_written;
 	out->busy_ns = d->busy_ns;
 	out->wait_ns = d->wait_ns;
+	out->max_queue = d->max_waiting;
 	if (d->kind != DEV_ZRAM)
 		return;
 	out->is_zram = true;

@@ -212,6 +212,7 @@ void balance_dirty_pages(struct rs_ctx *ctx)
 			wakeup_flusher(ctx);
 		if (!over)
 			return;
+		ctx->dirty_sleep = ctx->cur->now;
 		task_sleep(ctx, MAX_PAUSE_NS / 20, WAIT_DIRTY, "dirty pages to be written");
 	} while ((global.dirty > global.limit || (in_group && group.dirty > group.limit)) &&
 		 !ctx->cur->killed && !ctx->error);

@@ -156,6 +156,7 @@ struct open_file {
 struct file {
 	bool defined;
 	uint64_t pages, disk_pages; /* size; how much of it exists on disk */
+	uint64_t disk_start;	    /* where on the disk it begins, in pages */
 	uint64_t nr_chunks;
 	struct cache_chunk **chunk;
 	struct vma_set vmas;
@@ -238,6 +239,7 @@ struct machine {
 
 	struct file *file;
 	uint32_t nr_files;
+	uint64_t disk_end; /* behind the last file: files lie one behind the other */
 
 	struct swap_area swap;
 	struct zram zram;

@@ -90,6 +90,10 @@ bool machine_define_file(struct machine *m, uint32_t id, uint64_t pages, bool on
 		m->nr_files = n;
 	}
 	f = &m->file[id];
+	if (!f->defined) {
+		f->disk_start = m->disk_end;
+		m->disk_end += pages;
+	}
 	f->defined = true;
 	file_grow(f, pages);
 	if (on_disk)

@@ -125,7 +125,8 @@ struct task {
 	uint32_t psi_flags, psi_cpu;
 	uint16_t psi_memcg;
 
-	uint32_t open_spans; /* timeline.c */
+	uint32_t open_spans;			      /* timeline.c */
+	uint64_t nr_dirtied_pause, dirty_paused_when; /* pages; jiffies */
 	struct numa_task numa;
 };
 
@@ -274,6 +275,13 @@ struct rs_ctx {
 	} promotion[RS_MAX_NODES];
 	uint32_t *numa_stamp; /* by pfn, see numa_balancing.c; NULL: no NUMA balancing */
 	bool flusher_wanted;
+	/* Estimates of the disk, pages a second, and the totals they were made from (dirty.c). */
+	struct {
+		uint64_t write_bandwidth, avg_write_bandwidth, ratelimit, balanced_ratelimit;
+		uint64_t stamp, dirtied_stamp, written_stamp; /* stamp: jiffies */
+		uint64_t written;			      /* file pages */
+		bool exceeded;
+	} dirty;
 	ns_t dirty_sleep; /* when a writer was held back last. Kernel: wb->dirty_sleep */
 	uint64_t flusher_timer, flusher_timers; /* number of the one that runs, or 0; of all */
 	GQueue throttled;			/* tasks in throttle_direct_reclaim() */
@@ -504,6 +512,11 @@ void reclaim_check(struct rs_ctx *); /* debug builds: whole machine */
 uint32_t reclaim_folio_list(struct rs_ctx *, struct rs_isolated *); /* MADV_PAGEOUT */
 void flusher_main(struct task *);
 void wakeup_flusher(struct rs_ctx *);
+void start_flusher_timer(struct rs_ctx *, ns_t now);
+
+/* dirty.c */
+void dirty_init(struct rs_ctx *);
+uint64_t dirty_pos_polynom(uint64_t setpoint, uint64_t dirty, uint64_t limit);
 void balance_dirty_pages(struct rs_ctx *);
 void writeback_file(struct rs_ctx *, uint32_t file, uint64_t max);
 void dirty_thresholds(struct rs_ctx *, uint64_t *ret_background, uint64_t *ret_limit);

@@ -192,6 +192,7 @@ void folio_end_writeback(struct rs_ctx *ctx, pfn_t pfn)
 		memcg_stat_updated(&ctx->m, 1);
 	else
 		memcg_gauge(&ctx->m, f->memcg, GAUGE_FILE_WRITEBACK, -1);
+	ctx->dirty.written += !(f->flags & PG_anon);
 	wake_folio_waiters(ctx, pfn);
 	folio_free_if_unused(ctx, pfn);
 }

@@ -174,6 +174,7 @@ static bool build(struct rs_ctx *ctx, const struct rs_scenario *scenario, GError
 	numa_init(ctx);
 	numa_balancing_init(ctx);
 	devices_init(ctx);
+	dirty_init(ctx);
 	ctx->result = rs_result_new(scenario, ctx->policy_spec, ctx->ops);
 	if (!create_groups(ctx, error))
 		return false;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * writeback.c - dirty file pages: the flusher thread, its limits, and writers that wait.
- * Kernel: fs/fs-writeback.c, mm/page-writeback.c balance_dirty_pages(). Differs: a writer above
- * the limit waits for the flusher in steps of up to HZ/5 instead of by its rate estimate.
+ * writeback.c - dirty file pages: their limits and the flusher thread. Writers that wait are in
+ * dirty.c. Kernel: fs/fs-writeback.c, mm/page-writeback.c.
  */
 #include "sim/engine/timeline.h"
 
 #define REQUEST_PAGES 256u
-#define MAX_PAUSE_NS 200000000u
-#define DIRTY_CHECK_PAGES 32u /* nr_dirtied_pause */
 
 /* What no allocation leaves to page cache. Kernel: calculate_totalreserve_pages(). */
 static uint64_t zone_reserve(const struct zone *zone)
@@ -65,8 +62,11 @@ void writeback_file(struct rs_ctx *ctx, uint32_t id, uint64_t max)
 				     (PG_dirty | PG_writeback | PG_locked)) != PG_dirty)
 				continue;
 			if (n && (index != last + 1 || n == REQUEST_PAGES)) {
+				/* May wait for a request: the page has to be looked at again. */
 				device_write(ctx, &ctx->disk_dev, run, n);
 				n = 0;
+				i--;
+				continue;
 			}
 			folio_clear_dirty(ctx, pfn);
 			clean_ptes(ctx, pfn);
@@ -91,7 +91,7 @@ static void flusher_timer(struct rs_ctx *ctx, void *arg, uint64_t value)
 }
 
 /* One timer at a time, set when there is something to write. Kernel: wb_wakeup_delayed(). */
-static void start_flusher_timer(struct rs_ctx *ctx, ns_t now)
+void start_flusher_timer(struct rs_ctx *ctx, ns_t now)
 {
 	ns_t period = ctx->cfg.dirty_writeback_centisecs * 10000000ull;
 
@@ -143,77 +143,4 @@ void flusher_main(struct task *t)
 		start_flusher_timer(ctx, t->now);
 		task_wait(ctx, WAIT_SLEEP, "dirty pages");
 	}
-}
-
-/* Dirty pages and limits as one domain sees them: the machine, or a group. */
-struct dirty_domain {
-	uint64_t dirty, background, limit;
-};
-
-static void global_domain(struct rs_ctx *ctx, struct dirty_domain *d)
-{
-	dirty_thresholds(ctx, &d->background, &d->limit);
-	d->dirty = ctx->m.nr_dirty + ctx->m.nr_writeback;
-}
-
-/*
- * A group may have dirty its share of what it holds in files and has left to its limit; sizes are
- * those of the last flush of the statistics. Kernel: mem_cgroup_wb_stats(), mdtc_calc_avail().
- */
-static bool memcg_domain(struct rs_ctx *ctx, uint16_t memcg, struct dirty_domain *d)
-{
-	const struct lruvec *l;
-	uint64_t avail = 0, headroom = UINT64_MAX;
-
-	for (uint16_t i = memcg; i != RS_MEMCG_NONE; i = ctx->m.memcg[i].parent) {
-		const struct memcg *g = &ctx->m.memcg[i];
-		uint64_t ceiling = MIN(g->max, g->high);
-
-		if (ceiling != RS_UNLIMITED)
-			headroom = MIN(headroom, ceiling > g->usage ? ceiling - g->usage : 0);
-	}
-	if (headroom == UINT64_MAX)
-		return false;
-	for (uint32_t n = 0; n < ctx->m.nr_nodes; n++) {
-		l = lruvec_of(&ctx->m, memcg, n);
-		avail += MAX(l->lru_flushed[RS_INACTIVE_FILE] + l->lru_flushed[RS_ACTIVE_FILE], 0);
-	}
-	avail += headroom;
-	d->limit = avail * ctx->cfg.dirty_ratio / 100;
-	d->background = avail * ctx->cfg.dirty_background_ratio / 100;
-	d->dirty = MAX(ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_DIRTY] +
-			       ctx->m.memcg[memcg].gauge_flushed[GAUGE_FILE_WRITEBACK],
-		       0);
-	return true;
-}
-
-/* Nobody pauses below the middle between the two limits. Kernel: dirty_freerun_ceiling(). */
-static bool over_freerun(const struct dirty_domain *d)
-{
-	return d->dirty > (d->background + d->limit) / 2;
-}
-
-/* Kernel: balance_dirty_pages(). Looks after every 32 pages that the task has dirtied. */
-void balance_dirty_pages(struct rs_ctx *ctx)
-{
-	struct dirty_domain global, group;
-	bool in_group, over;
-
-	start_flusher_timer(ctx, ctx->cur->now);
-	if (ctx->cur->nr_dirtied < DIRTY_CHECK_PAGES)
-		return;
-	ctx->cur->nr_dirtied = 0;
-	do {
-		rs_flush_stats_ratelimited(ctx);
-		global_domain(ctx, &global);
-		in_group = memcg_domain(ctx, ctx->cur->mm->pub.memcg, &group);
-		over = over_freerun(&global) || (in_group && over_freerun(&group));
-		if (over || global.dirty > global.background)
-			wakeup_flusher(ctx);
-		if (!over)
-			return;
-		ctx->dirty_sleep = ctx->cur->now;
-		task_sleep(ctx, MAX_PAUSE_NS / 20, WAIT_DIRTY, "dirty pages to be written");
-	} while ((global.dirty > global.limit || (in_group && group.dirty > group.limit)) &&
-		 !ctx->cur->killed && !ctx->error);
 }

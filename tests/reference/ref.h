@@ -164,6 +164,7 @@ struct ref_machine {
 	GHashTable *files, *regions;
 	GQueue dirty;	     /* dirty folios of files, oldest first; each entry holds a reference */
 	uint64_t nr_dirtied; /* by the task since it last looked at the limits */
+	uint64_t dirty_poll; /* pages between two looks, 0: 32 */
 	bool flusher_woken, oom;
 	uint64_t nr_ops;
 };

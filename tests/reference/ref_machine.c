@@ -611,23 +611,32 @@ static void write_back(struct ref_machine *m, const struct ref_file *file)
 }
 
 /*
- * Kernel: mm/page-writeback.c balance_dirty_pages(), looked at after every 32 pages. The group's
- * limits are 10 and 20 % of what it could dirty; background writing starts half way between them
- * (the global limits are out of reach). All numbers are those last flushed.
- * Differs: the task is never paused.
+ * Kernel: mm/page-writeback.c balance_dirty_pages(). The group's limits are 10 and 20 % of what it
+ * could dirty; background writing starts half way between them (the global limits are out of
+ * reach). All numbers are those last flushed. Below, the next look comes after the root of the
+ * pages that are left (dirty_poll_interval()); above, the pages of one look take less than a jiffy
+ * at the rate of a disk without cost, so the task is not paused and looks the later.
  */
 static void balance_dirty_pages(struct ref_machine *m)
 {
-	uint64_t avail;
+	uint64_t avail, dirty, limit, poll = m->dirty_poll ? m->dirty_poll : 32;
 
-	if (m->nr_dirtied < 32)
+	if (m->nr_dirtied < poll)
 		return;
-	m->nr_dirtied = 0;
 	if (!m->opt.v612)
 		ref_stat_flush_pending(m);
 	avail = m->flushed[INACTIVE_FILE] + m->flushed[ACTIVE_FILE] + (m->opt.limit - m->usage);
-	if ((uint64_t)m->flushed[STAT_FILE_DIRTY] > (avail / 10 + avail / 5) / 2)
+	dirty = m->flushed[STAT_FILE_DIRTY];
+	limit = avail / 5;
+	if (dirty > (avail / 10 + limit) / 2) {
 		write_back(m, NULL);
+		m->dirty_poll = poll + (poll <= m->nr_dirtied ? m->nr_dirtied : 0);
+		return;
+	}
+	m->nr_dirtied = 0;
+	m->dirty_poll = 1;
+	while (m->dirty_poll * m->dirty_poll * 4 <= limit - dirty)
+		m->dirty_poll *= 2;
 }
 
 static void write_pages(struct ref_machine *m, const struct ref_op *op)

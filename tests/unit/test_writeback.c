@@ -128,11 +128,13 @@ static void above_the_background_they_do_not_wait(void **state)
 	rig_free(r);
 }
 
-/* The timer is set by the first dirty page and not run down at once; there is one, not one a page. */
+/* The timer is set by the first dirty page and not run down at once; there is one, not one a page.
+ */
 static void the_flusher_sleeps_a_period_from_the_first_dirty_page_on(void **state)
 {
-	static const char *const settings[] = { "memory.max", "max", "disk", "null",
-						"vm.dirty_background_ratio", "0", NULL };
+	static const char *const settings[] = {
+		"memory.max", "max", "disk", "null", "vm.dirty_background_ratio", "0", NULL
+	};
 	struct rig *r = rig_new("6.1", "classic", settings);
 
 	rig_file(r, DATA, 100);
@@ -240,6 +242,57 @@ static void a_writer_waits_for_a_slow_disk(void **state)
 	rig_free(r);
 }
 
+/* 1 at the setpoint, 0 at the limit, nearly 2 where it is as far below; in between the third power. */
+static void the_position_decides_about_the_rate(void **state)
+{
+	assert_int_equal(dirty_pos_polynom(1000, 1000, 2000), 1024);
+	assert_int_equal(dirty_pos_polynom(1000, 2001, 2001), 0);
+	assert_int_equal(dirty_pos_polynom(1000, 0, 2000), 1024 + 1018);
+	/* x = 500 * 1024 / 1001 = 511: 1024 - 511^3 / 2^20, rounded down each time. */
+	assert_int_equal(dirty_pos_polynom(1000, 1500, 2000), 1024 - 128);
+	assert_int_equal(dirty_pos_polynom(1000, 500, 2000), 1024 + 127);
+}
+
+/*
+ * A disk of 4 MiB/s, 1024 pages: a writer comes down from the 100 MiB/s it is thought to have at
+ * first to what the disk takes, and dirty memory stays below the limit.
+ */
+static void a_writer_is_held_to_the_rate_of_the_disk(void **state)
+{
+	static const char *const settings[] = {
+		"memory.max",
+		"max",
+		"disk",
+		"ssd",
+		"disk.bandwidth",
+		"4M",
+		"node0.zone.DMA32.managed",
+		"20000",
+		"node0.zone.DMA32.min",
+		"100",
+		"node0.zone.DMA32.low",
+		"200",
+		"node0.zone.DMA32.high",
+		"500",
+		NULL,
+	};
+	struct rig *r = rig_new("6.12", "classic", settings);
+	ns_t from;
+
+	rig_file(r, DATA, 60000);
+	rig_write(r, DATA, 0, 45000);
+	assert_in_range(r->ctx->dirty.avg_write_bandwidth, 900, 1300);
+	assert_in_range(r->ctx->dirty.ratelimit, 500, 2000);
+	from = rig_task(r)->now;
+	for (uint32_t page = 45000; page < 55000; page += 100) {
+		rig_write(r, DATA, page, 100);
+		assert_in_range(r->ctx->m.nr_dirty + r->ctx->m.nr_writeback, 2000, 4000);
+	}
+	/* 10000 pages at 1024 a second. */
+	assert_in_range(rig_task(r)->now - from, 8500000000, 11500000000);
+	rig_free(r);
+}
+
 static void truncation_forgets_dirty_pages(void **state)
 {
 	struct rig *r = start("null");
@@ -269,6 +322,8 @@ int main(void)
 		cmocka_unit_test(written_pages_are_on_disk_and_are_read_from_there),
 		cmocka_unit_test(writing_protects_mapped_pages),
 		cmocka_unit_test(a_writer_waits_for_a_slow_disk),
+		cmocka_unit_test(the_position_decides_about_the_rate),
+		cmocka_unit_test(a_writer_is_held_to_the_rate_of_the_disk),
 		cmocka_unit_test(truncation_forgets_dirty_pages),
 	};
 

@@ -68,16 +68,28 @@ static bool move_folio(struct rs_ctx *ctx, pfn_t from, pfn_t to)
 	return true;
 }
 
+/* Truncated while it was isolated. Kernel: migrate_folio_unmap() finds it freed. */
+static bool is_truncated(struct rs_ctx *ctx, pfn_t pfn)
+{
+	const struct folio *f = &ctx->m.folios[pfn];
+
+	return !(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) != pfn;
+}
+
 /*
  * The isolated folio to a frame of the node, back on its lists there. RS_PFN_NONE: it stays where
- * it is, isolated, because the node has no frame above its low watermark or the folio is in use.
+ * it is, isolated, because the node has no frame above its low watermark, or the folio is in use
+ * or truncated.
  */
 pfn_t migrate_folio(struct rs_ctx *ctx, pfn_t from, uint8_t nid, enum rs_note note)
 {
 	enum rs_type type = folio_lru_type(&ctx->m.folios[from]);
 	uint8_t old = ctx->m.folios[from].nid;
-	pfn_t to = alloc_on_node(ctx, nid, note == RS_NOTE_DEMOTED);
+	pfn_t to;
 
+	if (is_truncated(ctx, from))
+		return RS_PFN_NONE;
+	to = alloc_on_node(ctx, nid, note == RS_NOTE_DEMOTED);
 	if (!to)
 		return RS_PFN_NONE;
 	if (!move_folio(ctx, from, to)) {

@@ -2,6 +2,7 @@
 /*
  * policy_load.c - from "NAME:param=value,..." or the path of a plug-in to a policy that can run.
  */
+#include "sim/base/units.h"
 #include "sim/engine/engine.h"
 
 #include <errno.h>
@@ -144,6 +145,21 @@ static bool check_kernel(struct rs_ctx *ctx, GError **error)
 	return true;
 }
 
+static void unknown_policy(const char *name, GError **error)
+{
+	const char *names[16] = { NULL }, *nearest;
+
+	for (unsigned i = 0; i + 1 < G_N_ELEMENTS(names) && rs_policy_builtin(i); i++)
+		names[i] = rs_policy_builtin(i)->name;
+	nearest = rs_nearest(name, names);
+	if (nearest)
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+			    "unknown policy \"%s\", did you mean \"%s\"?", name, nearest);
+	else
+		g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
+			    "unknown policy \"%s\", see \"reclaimsim list policies\"", name);
+}
+
 bool policy_load(struct rs_ctx *ctx, const char *spec, GError **error)
 {
 	const char *colon = strrchr(spec, ':');
@@ -153,8 +169,7 @@ bool policy_load(struct rs_ctx *ctx, const char *spec, GError **error)
 	ctx->ops = path ? load_module(ctx, name, error) : find_builtin(name);
 	if (!ctx->ops) {
 		if (!path)
-			g_set_error(error, RS_ERROR, RS_ERROR_USAGE,
-				    "unknown policy '%s': see reclaimsim list policies", name);
+			unknown_policy(name, error);
 		return false;
 	}
 	return check_ops(ctx->ops, spec, error) && check_kernel(ctx, error) &&

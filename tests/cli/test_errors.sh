@@ -14,6 +14,8 @@ expect_line 2 'nosuch' "$reclaimsim" run small.trace --policy nosuch
 expect_line 2 'two to 24 columns' "$reclaimsim" compare small.trace --policy classic
 expect_line 2 'list what?' "$reclaimsim" list
 
+expect_line 2 'unknown policy "mglur", did you mean "mglru"?' "$reclaimsim" run small.trace -p mglur
+
 # --- settings ---
 expect_line 2 'unknown setting "memory.mx", did you mean "memory.max"?' $run --set memory.mx=1
 expect_line 2 '1G for powers of 1024' $run --set memory.max=1GB

@@ -33,7 +33,7 @@ static void move_cache_entry(struct rs_ctx *ctx, pfn_t from, pfn_t to)
 		ctx->m.swap.slot[slot].cached = to;
 		ctx->m.swap.slot_of[from] = 0;
 		ctx->m.swap.slot_of[to] = slot;
-	} else if (!(f->flags & PG_anon) && file_page(&ctx->m.file[f->object], f->index) == from) {
+	} else if (!(f->flags & PG_anon)) {
 		file_set_slot(&ctx->m.file[f->object], f->index, (uint64_t)to << 1);
 	}
 }

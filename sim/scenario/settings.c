@@ -153,23 +153,27 @@ static const struct setting table[] = {
 	S("high", ZONE(high), SET_PAGES, -1, 0, MAX_PAGES, "high watermark of the zone",
 	  .automatic = true),
 
-	/* --- devices --- */
+/* --- devices --- */
+#define DEVICE(prefix, dev)                                                                        \
+	S(prefix ".channels", MACHINE(dev.channels), SET_INT, -1, 1, 4096,                         \
+	  "requests served at once; auto: by kind", .automatic = true),                            \
+		S(prefix ".nr_requests", MACHINE(dev.nr_requests), SET_INT, -1, 1, 65536,          \
+		  "requests submitted at once; who has more waits; auto: by kind",                 \
+		  .automatic = true),                                                              \
+		S(prefix ".wbt_lat_usec", MACHINE(dev.wbt_lat_usec), SET_INT, -1, 0, 100000000,    \
+		  "0: no writeback throttling; else, and by default, it limits the writes in "     \
+		  "flight",                                                                        \
+		  .automatic = true),                                                              \
+		S(prefix ".read_ns", MACHINE(dev.read_ns), SET_NS, -1, 0, 100 * SECOND,            \
+		  "latency of a read; auto: by kind", .automatic = true),                          \
+		S(prefix ".write_ns", MACHINE(dev.write_ns), SET_NS, -1, 0, 100 * SECOND,          \
+		  "latency of a write; auto: by kind", .automatic = true),                         \
+		S(prefix ".bandwidth", MACHINE(dev.bandwidth), SET_RATE, -1, 1, TIB,               \
+		  "bytes a second; auto: by kind", .automatic = true)
 	S("swap", MACHINE(swap), SET_ENUM, DEV_NVME, 0, 0,
 	  "swap device; null: asynchronous and free", .choices = device_names),
 	S("swap.size", MACHINE(swap_size), SET_SIZE, 2 * GIB, 0, TIB / 2, "size of swap"),
-	S("swap.channels", MACHINE(swap_dev.channels), SET_INT, -1, 1, 4096,
-	  "requests served at once; auto: by kind", .automatic = true),
-	S("swap.nr_requests", MACHINE(swap_dev.nr_requests), SET_INT, -1, 1, 65536,
-	  "requests submitted at once; who has more waits; auto: by kind", .automatic = true),
-	S("swap.wbt_lat_usec", MACHINE(swap_dev.wbt_lat_usec), SET_INT, -1, 0, 100000000,
-	  "0: no writeback throttling; else, and by default, it limits the writes in flight",
-	  .automatic = true),
-	S("swap.read_ns", MACHINE(swap_dev.read_ns), SET_NS, -1, 0, 100 * SECOND,
-	  "latency of a read; auto: by kind", .automatic = true),
-	S("swap.write_ns", MACHINE(swap_dev.write_ns), SET_NS, -1, 0, 100 * SECOND,
-	  "latency of a write; auto: by kind", .automatic = true),
-	S("swap.bandwidth", MACHINE(swap_dev.bandwidth), SET_RATE, -1, 1, TIB,
-	  "bytes a second; auto: by kind", .automatic = true),
+	DEVICE("swap", swap_dev),
 	S("swap.cluster", MACHINE(swap_cluster), SET_U32, 512, 64, 4096,
 	  "slots of a swap cluster: 512 in kernels with THP swap, 256 without"),
 	S("swap.used_clusters", MACHINE(swap_used_clusters), SET_U32, 0, 0, 1 << 20,
@@ -194,19 +198,8 @@ static const struct setting table[] = {
 #undef ZRAM_TIMES
 	S("disk", MACHINE(disk), SET_ENUM, DEV_NVME, 0, 0, "device of the files",
 	  .choices = disk_names),
-	S("disk.channels", MACHINE(disk_dev.channels), SET_INT, -1, 1, 4096,
-	  "requests served at once; auto: by kind", .automatic = true),
-	S("disk.nr_requests", MACHINE(disk_dev.nr_requests), SET_INT, -1, 1, 65536,
-	  "requests submitted at once; who has more waits; auto: by kind", .automatic = true),
-	S("disk.wbt_lat_usec", MACHINE(disk_dev.wbt_lat_usec), SET_INT, -1, 0, 100000000,
-	  "0: no writeback throttling; else, and by default, it limits the writes in flight",
-	  .automatic = true),
-	S("disk.read_ns", MACHINE(disk_dev.read_ns), SET_NS, -1, 0, 100 * SECOND,
-	  "latency of a read; auto: by kind", .automatic = true),
-	S("disk.write_ns", MACHINE(disk_dev.write_ns), SET_NS, -1, 0, 100 * SECOND,
-	  "latency of a write; auto: by kind", .automatic = true),
-	S("disk.bandwidth", MACHINE(disk_dev.bandwidth), SET_RATE, -1, 1, TIB,
-	  "bytes a second; auto: by kind", .automatic = true),
+	DEVICE("disk", disk_dev),
+#undef DEVICE
 
 	/* --- locks, time --- */
 	S("mm.per_vma_lock", MACHINE(per_vma_lock), SET_ENUM, PVL_6_10, 0, 0,

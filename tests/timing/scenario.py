@@ -20,18 +20,22 @@ def interleave(programs, piece=40):
     return "\n".join(lines) + "\n"
 
 
+def run_file(path, settings, policy="mglru"):
+    """The result's JSON text of a trace or a generator's spec on the machine that the settings say."""
+    args = [BINARY, "run", path, "--policy", policy, "--json"]
+    for key, value in settings.items():
+        args += ["--set", f"{key}={value}"]
+    done = subprocess.run(args, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def run_text(text, settings, policy="mglru", suffix=".trace"):
-    """The result's JSON text of a trace (or, .json, a generator's spec) on the machine that the
-    settings say."""
+    """The same of a trace's text, or with the suffix .json of a spec's."""
     with tempfile.NamedTemporaryFile("w", suffix=suffix) as f:
         f.write(text)
         f.flush()
-        args = [BINARY, "run", f.name, "--policy", policy, "--json"]
-        for key, value in settings.items():
-            args += ["--set", f"{key}={value}"]
-        done = subprocess.run(args, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+        return run_file(f.name, settings, policy)
 
 
 def run(text, settings, policy="mglru"):

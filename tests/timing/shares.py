@@ -10,10 +10,9 @@ spent on. Refaults show as waits for I/O and as the CPU time of faults and reads
 
 import json
 import os
-import subprocess
-import sys
 
-BINARY = sys.argv[1]
+from scenario import run_file
+
 SPECS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "claims", "specs")
 LOADS = [("fio, 8 CPUs", "fio-randread.json", "+38 to +40 %",
           {"memory.max": "32000p", "cpus": 8, "disk": "null", "read_ahead_kb": 0}),
@@ -24,12 +23,7 @@ LOADS = [("fio, 8 CPUs", "fio-randread.json", "+38 to +40 %",
 
 
 def result(spec, policy, settings):
-    args = [BINARY, "run", os.path.join(SPECS, spec), "--policy", policy, "--kernel", "5.18", "--json"]
-    for key, value in settings.items():
-        args += ["--set", f"{key}={value}"]
-    done = subprocess.run(args, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(run_file(os.path.join(SPECS, spec), settings | {"kernel": "5.18"}, policy))
 
 
 def pages_read(result):

@@ -7,16 +7,15 @@
 
 enum { DATA, OTHER };
 
-static struct rig *start(const char *disk)
+/* One zone with 500 as its high mark. */
+static struct rig *start_with(const char *disk, const char *bandwidth)
 {
-	const char *const settings[] = {
+	const char *settings[] = {
 		"memory.max",
 		"max",
 		"disk",
 		disk,
 		"node0.zone.DMA32.managed",
-		"10000",
-		"node0.zone.DMA32.free",
 		"10000",
 		"node0.zone.DMA32.min",
 		"100",
@@ -24,6 +23,8 @@ static struct rig *start(const char *disk)
 		"200",
 		"node0.zone.DMA32.high",
 		"500",
+		bandwidth ? "disk.bandwidth" : NULL,
+		bandwidth,
 		NULL,
 	};
 	struct rig *r = rig_new("6.12", "classic", settings);
@@ -31,6 +32,11 @@ static struct rig *start(const char *disk)
 	rig_file(r, DATA, 8000);
 	rig_file(r, OTHER, 8000);
 	return r;
+}
+
+static struct rig *start(const char *disk)
+{
+	return start_with(disk, NULL);
 }
 
 static void let_pass(struct rig *r, ns_t ns)
@@ -216,33 +222,15 @@ static void writing_protects_mapped_pages(void **state)
 /* A disk of 1 MB/s cannot follow: the writer is held back, and dirty memory near the limit. */
 static void a_writer_waits_for_a_slow_disk(void **state)
 {
-	static const char *const settings[] = {
-		"memory.max",
-		"max",
-		"disk",
-		"hdd",
-		"disk.bandwidth",
-		"1000000",
-		"node0.zone.DMA32.managed",
-		"10000",
-		"node0.zone.DMA32.min",
-		"100",
-		"node0.zone.DMA32.low",
-		"200",
-		"node0.zone.DMA32.high",
-		"500",
-		NULL,
-	};
-	struct rig *r = rig_new("6.12", "classic", settings);
+	struct rig *r = start_with("hdd", "1000000");
 
-	rig_file(r, DATA, 8000);
 	rig_write(r, DATA, 0, 4000);
 	assert_true(rig_task(r)->wait_ns[WAIT_DIRTY] > 1000000000);
 	assert_in_range(r->ctx->m.nr_dirty + r->ctx->m.nr_writeback, 1000, 2000);
 	rig_free(r);
 }
 
-/* 1 at the setpoint, 0 at the limit, nearly 2 where it is as far below; in between the third power. */
+/* 1 at the setpoint, 0 at the limit, nearly 2 as far below; in between the third power. */
 static void the_position_decides_about_the_rate(void **state)
 {
 	assert_int_equal(dirty_pos_polynom(1000, 1000, 2000), 1024);

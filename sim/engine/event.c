@@ -2,6 +2,7 @@
 /*
  * event.c - the heap of things that happen at a time by themselves: I/O completions, timers.
  * Equal times go in the order of their making.
+ * Differs: what one step of a task passes over happens when the step ends, not in its middle.
  */
 #include "sim/engine/engine.h"
 

@@ -6,7 +6,8 @@
  * time slice, or the quantum past the next task's clock. At equal times events come first, then
  * kswapd, the flusher, applications, each by number. A ready task gets a CPU in order of the time
  * it became ready; a woken kernel thread asks the CPU for it at the next checkpoint.
- * Differs: no priorities and no migration cost; a time slice is a setting.
+ * Differs: no priorities and no migration cost; a time slice is a setting. Who gives way does not
+ * look again at what became ready meanwhile before it goes on.
  */
 #include "sim/engine/psi.h"
 #include "sim/engine/timeline.h"
@@ -446,7 +447,10 @@ void sched_run(struct rs_ctx *ctx)
 		if (!t || when <= t->now) {
 			g_autofree char *dump = sched_dump(ctx);
 
-			sched_fail(ctx, RS_ERROR_STALLED, "deadlock, every task waits: %s", dump);
+			sched_fail(ctx, RS_ERROR_STALLED, "%s: %s",
+				   event ? "stalled, for an hour only timers have run"
+					 : "deadlock, every task waits",
+				   dump);
 			return;
 		}
 		if (go_home(ctx, t))

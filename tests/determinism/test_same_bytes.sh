@@ -93,6 +93,12 @@ for policy in classic mglru; do
 	compare "$source_dir/tests/data/traces/anon-loop.trace.zst" --policy $policy --set memory.max=8000p
 	compare "$source_dir/tests/data/traces/write-mix.trace.zst" --policy $policy --set memory.max=8000p
 done
+# 128 threads that map, touch and unmap, with room for half of them.
+echo '{"generator": "launch-threads", "threads": 128, "rounds": 4}' >"$work/launch.json"
+for lock in off 6.4 6.10; do
+	compare "$work/launch.json" --policy mglru --set cpus=128 --set mm.per_vma_lock=$lock
+	compare "$work/launch.json" --policy classic --set cpus=16 --set memory.max=6000p --set mm.per_vma_lock=$lock
+done
 compare "$source_dir/tests/data/traces/anon-loop.trace.zst" --policy opt --set memory.max=8000p
 
 echo "$cases cases, ${#programs[@]} builds, $failures differences"

@@ -118,6 +118,12 @@ static void wait_once(struct task *t)
 	task_exit(t->ctx);
 }
 
+static void wait_for_device(struct task *t)
+{
+	task_wait(t->ctx, WAIT_IO, "a device");
+	task_exit(t->ctx);
+}
+
 /* ---- order ---- */
 
 static void tasks_that_are_ready_together_run_by_class_then_number(void **state)
@@ -294,7 +300,31 @@ static void waiting_for_nobody_is_reported_as_a_deadlock(void **state)
 	sched_run(r->ctx);
 	assert_non_null(r->ctx->error);
 	assert_int_equal(r->ctx->error->code, RS_ERROR_STALLED);
+	assert_non_null(strstr(r->ctx->error->message, "deadlock, every task waits"));
 	assert_non_null(strstr(r->ctx->error->message, "waits for somebody"));
+	rig_free(r);
+}
+
+/* A device that never answers, while some timer goes on: seen after an hour of simulated time. */
+static void tick(struct rs_ctx *ctx, void *arg, uint64_t value)
+{
+	event_add(ctx, ctx->now + 1000000000, tick, arg, value);
+}
+
+static void timers_alone_are_reported_as_a_stall(void **state)
+{
+	struct rig *r = start("1", "0");
+
+	spawn(r, CLASS_APP, 'w', wait_for_device, 0);
+	r->ctx->trace_over = true;
+	event_add(r->ctx, 0, tick, NULL, 0);
+	sched_run(r->ctx);
+	assert_non_null(r->ctx->error);
+	assert_int_equal(r->ctx->error->code, RS_ERROR_STALLED);
+	assert_non_null(
+		strstr(r->ctx->error->message, "stalled, for an hour only timers have run"));
+	assert_non_null(strstr(r->ctx->error->message, "waits for a device"));
+	assert_in_range(r->ctx->now, 3598000000000, 3601000000000);
 	rig_free(r);
 }
 
@@ -342,6 +372,7 @@ int main(void)
 		cmocka_unit_test(an_event_comes_before_tasks_of_its_time),
 		cmocka_unit_test(a_context_switch_costs_unless_it_is_the_same_task),
 		cmocka_unit_test(waiting_for_nobody_is_reported_as_a_deadlock),
+		cmocka_unit_test(timers_alone_are_reported_as_a_stall),
 		cmocka_unit_test(a_woken_kernel_thread_takes_the_cpu_when_its_scheduler_lets_it),
 	};
 

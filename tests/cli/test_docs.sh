@@ -40,4 +40,15 @@ bash drive 2>/dev/null | grep -qx -- --policy || fail "bash completion: $(bash d
 if command -v zsh >/dev/null; then
 	zsh -n "$source_dir/tools/completion/_reclaimsim" || fail "zsh cannot read the completion"
 fi
+
+# README's first table is what the command prints there.
+awk '/^    \$ reclaimsim compare traces\/samples\/make-j2/ { on = 1; next }
+	/^    reclaimsim run/ { exit }
+	on && !/^    \.\.\.$/ && NF { print substr($0, 5) }' "$source_dir/README.md" >shown
+(cd "$source_dir" && timeout 60 "$reclaimsim" compare traces/samples/make-j2.trace -p classic -p mglru \
+	-p opt -m 10000p) >table 2>/dev/null
+[ "$(wc -l <shown)" -ge 10 ] || fail "README's table is not where it was"
+while IFS= read -r line; do
+	grep -qxF -- "$line" table || fail "README shows what compare does not print: $line"
+done <shown
 finish
